@@ -8,7 +8,7 @@ use super::target::given::check_family;
 use super::writing;
 use crate::writer::Writer;
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics, Reported};
+use diag::{Diagnostic, Diagnostics, Fault, Reported};
 use driver_options::templates::compile;
 use engine::driver::{BuildContext, Destination};
 use engine::ledger::DestinationCounters;
@@ -213,7 +213,7 @@ impl Destination for Balanced {
         self.targets[0].counters()
     }
 
-    fn start(&self, shared: &Arc<Shared>) -> Result<(), String> {
+    fn start(&self, shared: &Arc<Shared>) -> Result<(), Fault> {
         self.targets.iter().try_for_each(|target| target.start(shared))
     }
 

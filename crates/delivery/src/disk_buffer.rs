@@ -3,7 +3,7 @@
 use super::writing;
 use crate::writer::{Envelope, Writer};
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics, Reported};
+use diag::{Diagnostic, Diagnostics, Fault, Reported};
 use engine::driver::BuildContext;
 use engine::{DiskBuffer, Outlet, QueueLimits, Shared};
 use sha2::{Digest, Sha256};
@@ -112,7 +112,7 @@ pub fn keep(
     outlet: &Outlet,
     limits: QueueLimits,
     part: &[u8],
-) -> Result<(), String> {
+) -> Result<(), Fault> {
     outlet.set_form(writer.form());
     match of(writer) {
         Some(options) => outlet.keep_on_disk(&shared.durable, &options, part),
@@ -125,7 +125,7 @@ pub fn keep(
 
 /// Which numbers the messages of a queue on disk have. The log's key stays secret: who knows it could send
 /// what looks like its frames.
-pub fn numbering(shared: &Shared, options: &DiskBuffer, part: &[u8]) -> Result<u64, String> {
+pub fn numbering(shared: &Shared, options: &DiskBuffer, part: &[u8]) -> Result<u64, Fault> {
     let place = shared.durable.place(options)?;
     let mut digest = Sha256::new();
     digest.update(place.log.key().to_le_bytes());

@@ -10,6 +10,7 @@ mod sink;
 
 use super::{disk_buffer, paced};
 use crate::writer::Writer;
+use diag::Fault;
 use engine::driver::Destination;
 use engine::ledger::{DestinationCounters, Reason};
 use engine::program::{Format, Scratch};
@@ -104,9 +105,9 @@ impl FileDestination {
         }
     }
 
-    fn open(&self, path: &[u8]) -> Result<Arc<Outlet>, String> {
-        let shared = self.shared.get().ok_or("it has not started")?;
-        let home = shared.any_worker().ok_or("there are no workers")?.clone();
+    fn open(&self, path: &[u8]) -> Result<Arc<Outlet>, Fault> {
+        let shared = self.shared.get().ok_or_else(|| Fault::bug("it has not started"))?;
+        let home = shared.any_worker()?.clone();
         let name = String::from_utf8_lossy(path).into_owned();
         let part = if self.name.literal().is_some() { b"" } else { path };
         let numbering = disk_buffer::of(&self.writer)
@@ -235,7 +236,7 @@ impl Destination for FileDestination {
         &self.counters
     }
 
-    fn start(&self, shared: &Arc<Shared>) -> Result<(), String> {
+    fn start(&self, shared: &Arc<Shared>) -> Result<(), Fault> {
         let _ = self.shared.set(Arc::clone(shared));
         self.writer.recall_numbers(shared.state());
         if let Some(path) = self.name.literal() {

@@ -2,6 +2,7 @@
 //! what it kept is ours.
 
 use crate::disk_buffer::numbering;
+use diag::Fault;
 use engine::{DiskBuffer, Shared};
 use parking_lot::Mutex;
 use state::Store;
@@ -24,7 +25,7 @@ pub struct Positions {
 
 impl Positions {
     /// Begins a run, and keeps it before it is used.
-    pub fn recall(shared: &Shared, options: &DiskBuffer) -> Result<Positions, String> {
+    pub fn recall(shared: &Shared, options: &DiskBuffer) -> Result<Positions, Fault> {
         let name = format!("{:016x}", numbering(shared, options, b"")?);
         Ok(Positions::begin(shared.state(), name))
     }

@@ -3,6 +3,7 @@
 use super::target::Nudge;
 use super::{disk_buffer, paced};
 use crate::writer::Writer;
+use diag::Fault;
 use engine::driver::Destination;
 use engine::ledger::DestinationCounters;
 use engine::program::{Format, Scratch};
@@ -25,7 +26,7 @@ pub struct Place {
 
 /// What there is to do before the first message. The error says why the destination could never work here: a
 /// privilege is missing, say.
-pub type Prepare = Box<dyn Fn(&Shared) -> Result<(), String> + Send + Sync>;
+pub type Prepare = Box<dyn Fn(&Shared) -> Result<(), Fault> + Send + Sync>;
 
 pub type MakeSink = Box<dyn Fn(Place) -> Box<dyn Sink> + Send + Sync>;
 
@@ -121,10 +122,10 @@ impl Destination for SingleDestination {
         &self.counters
     }
 
-    fn start(&self, shared: &Arc<Shared>) -> Result<(), String> {
+    fn start(&self, shared: &Arc<Shared>) -> Result<(), Fault> {
         self.prepare.as_ref().map_or(Ok(()), |prepare| prepare(shared))?;
         self.writer.recall_numbers(shared.state());
-        let home = shared.any_worker().ok_or("there are no workers")?.clone();
+        let home = shared.any_worker()?.clone();
         let nudge: Arc<Nudge> = Arc::default();
         let place = Place {
             id: 0,

@@ -6,6 +6,7 @@
 
 mod codes;
 mod diagnostic;
+mod fault;
 mod nearest;
 mod render;
 mod reported;
@@ -13,6 +14,7 @@ mod source_map;
 
 pub use codes::{CODES, explain, find_duplicate};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Replacement, Severity};
+pub use fault::{Fault, Whose};
 pub use nearest::nearest;
 pub use render::{remarks_line, render_all, render_json, render_one, render_verbose, replacement};
 pub use reported::Reported;

@@ -3,7 +3,7 @@
 use crate::REGISTRY;
 use conf_schema::{Component, ReadContext, Settings, sample};
 use conf_syntax::{LogItem, ParseOptions, Statement};
-use diag::{Diagnostics, render_all};
+use diag::{Diagnostics, Fault, render_all};
 use engine::compile::{Plan, compile};
 use engine::driver::BuildContext;
 use engine::source::Source;
@@ -77,7 +77,8 @@ impl Running {
     pub fn reload(&mut self, text: &str) -> Result<(), String> {
         let text = text.replace("%dir%", &self.dir.path().display().to_string());
         let plan = plan(&text, self.engine())?;
-        self.engine().apply(plan).map_err(|errors| errors.join("\n"))
+        let lines = |faults: Vec<Fault>| faults.into_iter().map(String::from).collect::<Vec<_>>().join("\n");
+        self.engine().apply(plan).map_err(lines)
     }
 
     pub fn shared(&self) -> Arc<engine::Shared> {

@@ -7,6 +7,7 @@
 use crate::chunk::Chunk;
 use crate::durable::{Durable, Place, Stored};
 use crate::ledger::Count;
+use diag::Fault;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -76,12 +77,11 @@ pub struct DeadLetters {
 
 impl DeadLetters {
     /// Opens their queue. The error says why it cannot be had.
-    pub fn open(durable: &Durable) -> Result<Arc<DeadLetters>, String> {
-        let place = durable.state_place().map_err(|error| format!("dead-letters(): {error}"))?;
-        let queue = place
-            .log
-            .queue(NAME.as_bytes(), CAPACITY_BYTES, Box::new(|| ()))
-            .map_err(|error| format!("dead-letters() cannot use {}: {error}", place.dir.display()))?;
+    pub fn open(durable: &Durable) -> Result<Arc<DeadLetters>, Fault> {
+        let place = durable.state_place().map_err(|fault| fault.at("dead-letters()"))?;
+        let queue = place.log.queue(NAME.as_bytes(), CAPACITY_BYTES, Box::new(|| ())).map_err(|error| {
+            Fault::local(format!("dead-letters() cannot use {}: {error}", place.dir.display()))
+        })?;
         place.begin_use(NAME.as_bytes());
         Ok(Arc::new(DeadLetters {
             queue: Mutex::new(Some(queue)),
@@ -113,7 +113,7 @@ impl DeadLetters {
         destination: &str,
         reason: &str,
         chunk: &mut Chunk,
-    ) -> Result<usize, String> {
+    ) -> Result<usize, Fault> {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         chunk.seal();
@@ -124,7 +124,7 @@ impl DeadLetters {
             ends.push(bytes.len() as u32);
         }
         let queue = self.queue.lock();
-        let queue = queue.as_ref().ok_or("the log of the state folder is closed")?;
+        let queue = queue.as_ref().ok_or_else(|| Fault::bug("the log of the state folder is closed"))?;
         let held = Box::new(Stored::of(std::mem::take(&mut chunk.tickets)));
         match queue.append(&bytes, &ends, Safe::Synced, held) {
             Ok(_) => {
@@ -133,7 +133,7 @@ impl DeadLetters {
             }
             Err((why, held)) => {
                 chunk.tickets = Stored::tickets_of(held);
-                Err(format!("the log of the state folder does not take them: {why:?}"))
+                Err(Fault::local(format!("the log of the state folder does not take them: {why:?}")))
             }
         }
     }
@@ -144,7 +144,7 @@ impl DeadLetters {
         destination: &str,
         reason: &str,
         chunks: impl IntoIterator<Item = Chunk>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Fault> {
         chunks.into_iter().try_for_each(|mut chunk| self.keep_all(destination, reason, &mut chunk).map(drop))
     }
 
@@ -156,7 +156,7 @@ impl DeadLetters {
         name: &[u8],
         destination: &str,
         reason: &str,
-    ) -> (usize, Result<(), String>) {
+    ) -> (usize, Result<(), Fault>) {
         let mut kept = 0;
         let outcome = self.take_over(place, name, destination, reason, &mut kept);
         if outcome.is_ok() {
@@ -172,12 +172,12 @@ impl DeadLetters {
         destination: &str,
         reason: &str,
         kept: &mut usize,
-    ) -> Result<(), String> {
-        let text = |error: std::io::Error| error.to_string();
-        let queue = place.log.queue(name, CAPACITY_BYTES, Box::new(|| ())).map_err(text)?;
+    ) -> Result<(), Fault> {
+        let local = |error: std::io::Error| Fault::local(error.to_string());
+        let queue = place.log.queue(name, CAPACITY_BYTES, Box::new(|| ())).map_err(local)?;
         let (mut at, end) = (queue.first_waiting(), queue.end());
         while at < end {
-            let read = queue.read(at, PIECE_BYTES).map_err(text)?;
+            let read = queue.read(at, PIECE_BYTES).map_err(local)?;
             if read.seqs.end <= at {
                 return Ok(());
             }
@@ -187,7 +187,7 @@ impl DeadLetters {
                 self.keep_all(destination, reason, &mut chunk)?;
             }
             if !place.log.flush() {
-                return Err("the disk does not take them".to_owned());
+                return Err(Fault::local("the disk does not take them"));
             }
             queue.done(read.seqs.end, messages as u64 + read.lost, bytes);
             *kept += messages;

@@ -8,7 +8,7 @@ use crate::program::Format;
 use crate::source::{Carrier, Settings as SourceSettings, Source};
 use crate::worker::Shared;
 use conf_schema::{Component, Settings};
-use diag::{Diagnostics, SourceMap};
+use diag::{Diagnostics, Fault, SourceMap};
 use std::sync::Arc;
 use template::{Identity, Scope};
 
@@ -34,8 +34,8 @@ impl BuildContext<'_> {
 
 /// Opens what a source reads. Called when a configuration takes effect, and again after a failed reload.
 pub trait Start: Send + Sync {
-    /// Opens descriptors and adds ports for `source` to workers. The error is a text for the log.
-    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String>;
+    /// Opens descriptors and adds ports for `source` to workers. The fault says why that cannot be.
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault>;
 
     /// What [`Start::start`] will fail without, as far as it can be known beforehand: places to listen at,
     /// what can be tried.
@@ -62,7 +62,7 @@ pub trait Destination: Format {
     fn counters(&self) -> &Arc<DestinationCounters>;
 
     /// Makes its outlets. Opening files and connections may wait for the first message.
-    fn start(&self, shared: &Arc<Shared>) -> Result<(), String>;
+    fn start(&self, shared: &Arc<Shared>) -> Result<(), Fault>;
 
     fn outlets(&self) -> Vec<Arc<Outlet>>;
 

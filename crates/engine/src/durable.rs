@@ -13,6 +13,7 @@ pub(crate) use together::together;
 
 use crate::chunk::Home;
 use crate::dead_letters::DeadLetters;
+use diag::Fault;
 use parking_lot::Mutex;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use std::collections::BTreeSet;
@@ -139,13 +140,15 @@ impl Durable {
     }
 
     /// The log in the folder that `disk-buffer()` says, opened if nobody has yet.
-    pub fn place(&self, options: &DiskBuffer) -> Result<Arc<Place>, String> {
+    pub fn place(&self, options: &DiskBuffer) -> Result<Arc<Place>, Fault> {
         let dir = match (&options.dir, self.state_dir.get()) {
             (Some(dir), _) => dir.clone(),
             (None, Some(dir)) => dir.clone(),
-            (None, None) => return Err("disk-buffer() needs a dir(): there is no state folder".to_owned()),
+            (None, None) => {
+                return Err(Fault::misconfigured("disk-buffer() needs a dir(): there is no state folder"));
+            }
         };
-        self.place_in(dir, options.free_segments).map_err(|error| format!("disk-buffer(): {error}"))
+        self.place_in(dir, options.free_segments).map_err(|fault| fault.at("disk-buffer()"))
     }
 
     /// Whether a log could be opened in a folder, as far as it can be known without opening or making one:
@@ -163,8 +166,8 @@ impl Durable {
         accessat(CWD, &there, access, AtFlags::EACCESS).map_err(|error| wrong(error.into()))
     }
 
-    fn place_in(&self, dir: PathBuf, free_segments: Option<usize>) -> Result<Arc<Place>, String> {
-        let wrong = |error: &std::io::Error| format!("cannot use {}: {error}", dir.display());
+    fn place_in(&self, dir: PathBuf, free_segments: Option<usize>) -> Result<Arc<Place>, Fault> {
+        let wrong = |error: &std::io::Error| Fault::local(format!("cannot use {}: {error}", dir.display()));
         make_folder(&dir).map_err(|error| wrong(&error))?;
         let dir = dir.canonicalize().map_err(|error| wrong(&error))?;
         let mut places = self.places.lock();
@@ -177,7 +180,7 @@ impl Durable {
     }
 
     /// The log in a folder that had one before.
-    pub(crate) fn place_at(&self, dir: &Path) -> Result<Arc<Place>, String> {
+    pub(crate) fn place_at(&self, dir: &Path) -> Result<Arc<Place>, Fault> {
         self.place_in(dir.to_owned(), None)
     }
 
@@ -187,8 +190,8 @@ impl Durable {
     }
 
     /// The log in the state folder, opened if nobody has yet.
-    pub fn state_place(&self) -> Result<Arc<Place>, String> {
-        let dir = self.state_dir.get().ok_or("there is no state folder")?;
+    pub fn state_place(&self) -> Result<Arc<Place>, Fault> {
+        let dir = self.state_dir.get().ok_or_else(|| Fault::misconfigured("there is no state folder"))?;
         self.place_in(dir.clone(), None)
     }
 
@@ -207,12 +210,12 @@ impl Durable {
     }
 
     /// From now on, dead letters are kept or not.
-    pub(crate) fn keep_letters(&self, wanted: bool) -> Result<Option<Arc<DeadLetters>>, String> {
+    pub(crate) fn keep_letters(&self, wanted: bool) -> Result<Option<Arc<DeadLetters>>, Fault> {
         wanted.then(|| self.letters()).transpose()
     }
 
     /// The dead letters, also when they are not kept any more.
-    pub fn letters(&self) -> Result<Arc<DeadLetters>, String> {
+    pub fn letters(&self) -> Result<Arc<DeadLetters>, Fault> {
         let mut letters = self.letters.lock();
         if let Some(letters) = &*letters {
             return Ok(Arc::clone(letters));

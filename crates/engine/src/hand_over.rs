@@ -2,6 +2,7 @@
 //! destinations.
 
 use crate::chunk::Chunk;
+use diag::Fault;
 use record::Context;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -31,8 +32,8 @@ pub struct Connection {
 
 /// Whoever serves the connections of one address.
 pub trait Adopt: Send + Sync {
-    /// Goes on with a connection that another process has served. The error says why it cannot.
-    fn adopt(&self, connection: Connection) -> Result<(), String>;
+    /// Goes on with a connection that another process has served. The fault says why it cannot.
+    fn adopt(&self, connection: Connection) -> Result<(), Fault>;
 }
 
 /// What waits at a destination, in order.

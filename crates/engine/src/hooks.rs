@@ -3,6 +3,7 @@
 
 use crate::environment::Environment;
 use conf_schema::Settings;
+use diag::Fault;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ impl Hooks {
         })
     }
 
-    fn run(&self, hook: &str, command: Option<&String>) -> Result<(), String> {
+    fn run(&self, hook: &str, command: Option<&String>) -> Result<(), Fault> {
         let Some(command) = command else { return Ok(()) };
         oplog::verbose(
             "Running a hook command",
@@ -49,10 +50,10 @@ impl Hooks {
             "A hook command failed",
             &[("driver", &self.driver), ("hook", &hook), ("command", command), ("status", &wrong)],
         );
-        Err(format!("{}: {hook}() of hook-commands() failed: {wrong}", self.driver))
+        Err(Fault::misconfigured(format!("{}: {hook}() of hook-commands() failed: {wrong}", self.driver)))
     }
 
-    fn begin(&self, is_first: bool) -> Result<(), String> {
+    fn begin(&self, is_first: bool) -> Result<(), Fault> {
         if is_first {
             self.run("startup", self.startup.as_ref())?;
         }
@@ -78,7 +79,7 @@ pub struct Hooked {
 impl Hooked {
     /// Before the drivers of a plan are opened: what goes away is torn down, what comes is set up. What is
     /// wrong keeps the plan from taking effect, and all is as it was.
-    pub fn begin(&self, plan: &[Arc<Hooks>]) -> Result<(), String> {
+    pub fn begin(&self, plan: &[Arc<Hooks>]) -> Result<(), Fault> {
         self.gone(plan).for_each(|hooks| hooks.end(false));
         let mut begun = Vec::new();
         for hooks in self.fresh(plan) {
@@ -179,7 +180,7 @@ mod tests {
         let log = Log(tempfile::tempdir().expect("folder"));
         let hooked = Hooked::default();
         let error = hooked.begin(&[log.hooks("a", ""), log.hooks("b", "setup")]).expect_err("a failure");
-        assert!(error.starts_with("b: setup() of hook-commands() failed"), "{error}");
+        assert!(error.said().starts_with("b: setup() of hook-commands() failed"), "{error}");
         assert_eq!(log.take(), ["a startup", "a setup", "b startup", "b setup", "a teardown", "a shutdown"]);
     }
 }

@@ -41,7 +41,7 @@ pub use environment::Environment;
 pub use exec::{Machine, Outcome};
 pub use feed::{Feed, Read};
 pub use friction::{Friction, friction};
-pub use need::{Address, Key, Made, Need, Privilege, Trouble};
+pub use need::{Address, Key, Made, Need, Privilege};
 pub use outbox::Outbox;
 pub use outlet::{Form, Headroom, OnDisk, Outlet, Progress, QueueLimits, Sink, Standing, Status};
 pub use runtime::take_over::{Parted, take_in};

@@ -6,7 +6,7 @@ mod options;
 
 pub(crate) use options::of_options;
 
-use diag::Span;
+use diag::{Fault, Span};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ pub enum Need<'a> {
     /// A place in a folder, for a socket or a named pipe.
     Place { path: PathBuf, what: Made, create_dirs: bool },
     /// Something that can be tried without anybody noticing.
-    Trial(Box<dyn Fn() -> Result<(), Trouble> + 'a>),
+    Trial(Box<dyn Fn() -> Result<(), Fault> + 'a>),
     /// A file that is read, now or once it is there. Its name may have `*` and `?`.
     File { option: &'static str, path: PathBuf },
     /// A folder whose files are read.
@@ -70,14 +70,6 @@ pub struct Key {
     pub path: PathBuf,
     /// Where the option stands.
     pub at: Option<Span>,
-}
-
-/// Why a source cannot be opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
-    /// Keys or certificates cannot be used.
-    Keys(String),
-    Other(String),
 }
 
 /// Where a source listens, and what decides whether another one can listen there too.

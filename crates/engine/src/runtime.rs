@@ -18,6 +18,7 @@ use crate::plan_map::PlanMap;
 use crate::source::{Source, SourceName};
 use crate::window::Budget;
 use crate::worker::{self, Shared, Ticked, Worker, WorkerHandle};
+use diag::Fault;
 use heirs::Successors;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -143,25 +144,25 @@ impl Engine {
 
     /// Puts a plan into effect in place of the one that runs. When something of it cannot be opened, what ran
     /// before runs on, and the errors come back.
-    pub fn apply(&mut self, plan: Plan) -> Result<(), Vec<String>> {
+    pub fn apply(&mut self, plan: Plan) -> Result<(), Vec<Fault>> {
         #[cfg(feature = "python")]
         {
             python::keep_in(self.shared.state());
-            python::start().map_err(|error| vec![error])?;
+            python::start().map_err(|error| vec![Fault::local(error)])?;
         }
         let hooks = plan.hooks.clone();
-        self.hooked.begin(&hooks).map_err(|error| vec![error])?;
+        self.hooked.begin(&hooks).map_err(|fault| vec![fault])?;
         self.open(plan).inspect_err(|_| self.hooked.undo(&hooks))?;
         self.hooked.replace(hooks);
         self.outlets().for_each(|outlet| outlet.reloaded());
         Ok(())
     }
 
-    fn open(&mut self, plan: Plan) -> Result<(), Vec<String>> {
+    fn open(&mut self, plan: Plan) -> Result<(), Vec<Fault>> {
         self.may_remove(&plan)?;
         self.keeps_at_end = plan.globals.bool("keep-on-stop").unwrap_or(true);
         let wanted = plan.globals.bool("dead-letters").unwrap_or(false);
-        let letters = self.shared.durable.keep_letters(wanted).map_err(|error| vec![error])?;
+        let letters = self.shared.durable.keep_letters(wanted).map_err(|fault| vec![fault])?;
         let mut fresh = Vec::new();
         for planned in &plan.destinations {
             let letters = letters.as_ref().map(|letters| (letters, planned.id.as_str()));
@@ -169,9 +170,9 @@ impl Engine {
             if self.existing.destinations.contains_key(&planned.key) {
                 continue;
             }
-            if let Err(error) = planned.destination.start(&self.shared) {
+            if let Err(fault) = planned.destination.start(&self.shared) {
                 close_all(&fresh);
-                return Err(vec![format!("{}: {error}", planned.id)]);
+                return Err(vec![fault.at(&planned.id)]);
             }
             // Until those that are replaced have handed over what waits there, in memory or on disk.
             planned.destination.hold();
@@ -186,9 +187,9 @@ impl Engine {
             self.inherited.extend(take_over::take_in(all, queue).err());
         }
         let planned: Vec<Arc<PlannedSource>> = sources.into_iter().map(Arc::new).collect();
-        if let Err(errors) = self.switch_sources(&planned) {
+        if let Err(faults) = self.switch_sources(&planned) {
             close_all(&fresh);
-            return Err(errors);
+            return Err(faults);
         }
         // Nothing formats for the old destinations any more once every worker has been round.
         self.barrier();
@@ -237,7 +238,7 @@ impl Engine {
         Ok(())
     }
 
-    fn switch_sources(&mut self, planned: &[Arc<PlannedSource>]) -> Result<(), Vec<String>> {
+    fn switch_sources(&mut self, planned: &[Arc<PlannedSource>]) -> Result<(), Vec<Fault>> {
         let same =
             |r: &Running, p: &PlannedSource| r.key == p.driver.key && r.opened_with == p.driver.opened_with;
         let (mut kept, dropped): (Vec<Running>, Vec<Running>) =
@@ -245,15 +246,15 @@ impl Engine {
         // Addresses have to be free before others can have them.
         self.stop_sources(&dropped);
         let mut started: Vec<Running> = Vec::new();
-        let mut errors = Vec::new();
+        let mut faults = Vec::new();
         for p in planned.iter().filter(|p| !kept.iter().any(|r| same(r, p))) {
             let running = Running::new(p);
             match p.driver.start.start(&self.shared, &running.source) {
                 Ok(()) => started.push(running),
-                Err(error) => errors.push(format!("{}: {error}", p.id)),
+                Err(fault) => faults.push(fault.at(&p.id)),
             }
         }
-        if errors.is_empty() {
+        if faults.is_empty() {
             for running in &mut kept {
                 if let Some(p) = planned.iter().find(|p| same(running, p)) {
                     running.source.set_settings(p.settings());
@@ -270,12 +271,12 @@ impl Engine {
         for old in dropped {
             match old.planned.driver.start.start(&self.shared, &old.source) {
                 Ok(()) => again.push(old),
-                Err(error) => errors.push(format!("{}: cannot be opened again: {error}", old.planned.id)),
+                Err(fault) => faults.push(fault.at("cannot be opened again").at(&old.planned.id)),
             }
         }
         self.running = again;
         self.note_stateful();
-        Err(errors)
+        Err(faults)
     }
 
     fn note_stateful(&self) {

@@ -8,6 +8,7 @@ use super::encoding::decode_datagram;
 use super::listener::{inet_name, register};
 use super::senders::Senders;
 use crate::socket_file::SocketFile;
+use diag::Fault;
 use drops::Drops;
 use engine::hand_over::{Handed, Part};
 use engine::ledger::{Reason, TransportError};
@@ -90,8 +91,8 @@ impl DatagramPort {
         options: DatagramOptions,
         source: &Arc<Source>,
         shared: &Arc<Shared>,
-    ) -> Result<(), String> {
-        let worker = shared.any_worker().ok_or("there are no workers")?;
+    ) -> Result<(), Fault> {
+        let worker = shared.any_worker()?;
         let source = Arc::clone(source);
         worker.add(move |token, cx| {
             register(&socket.as_raw_fd(), cx.handle.registry(), token)?;

@@ -19,9 +19,10 @@ pub use settings::{FileVariant, matching, source};
 pub use wanted::Wanted;
 
 use crate::lines::{Lines, PolledInput, serve};
+use diag::Fault;
 use engine::driver::Start;
 use engine::source::Source;
-use engine::{Need, Shared, Trouble};
+use engine::{Need, Shared};
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -38,7 +39,7 @@ pub struct FileStart {
 }
 
 impl Start for FileStart {
-    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
         match self.found()? {
             Some(device) => self.device(device, shared, source),
             None => self.following.start(shared, source),
@@ -46,28 +47,26 @@ impl Start for FileStart {
     }
 
     fn needs(&self) -> Vec<Need<'_>> {
-        vec![Need::Trial(Box::new(|| {
-            let device = self.found().map_err(Trouble::Other)?;
-            device.map_or(Ok(()), |path| open_device(path).map(drop).map_err(Trouble::Other))
-        }))]
+        vec![Need::Trial(Box::new(|| self.found()?.map_or(Ok(()), |path| open_device(path).map(drop))))]
     }
 }
 
 /// Opening it reads nothing of it.
-fn open_device(path: &Path) -> Result<File, String> {
+fn open_device(path: &Path) -> Result<File, Fault> {
     let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY;
     let file = File::options().read(true).custom_flags(flags).open(path);
-    file.map_err(|e| format!("cannot open {}: {e}", path.display()))
+    file.map_err(|e| Fault::local(format!("cannot open {}: {e}", path.display())))
 }
 
 impl FileStart {
     /// What stands where a file is expected: the path of a device, or nothing to speak of. The error says why
     /// it cannot be followed.
-    fn found(&self) -> Result<Option<&Path>, String> {
+    fn found(&self) -> Result<Option<&Path>, Fault> {
         let Wanted::One(path) = &self.following.wanted else { return Ok(None) };
         let Ok(meta) = std::fs::metadata(path) else { return Ok(None) };
         let kind = meta.file_type();
-        let refused = |why: &str| Err(format!("cannot follow {}: {why}", path.display()));
+        let refused =
+            |why: &str| Err(Fault::misconfigured(format!("cannot follow {}: {why}", path.display())));
         if kind.is_fifo() {
             return refused("it is a named pipe; write `pipe()`");
         }
@@ -83,7 +82,7 @@ impl FileStart {
         Ok((kind.is_char_device() || path == Path::new(KERNEL)).then_some(path))
     }
 
-    fn device(&self, path: &Path, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+    fn device(&self, path: &Path, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
         let file = open_device(path)?;
         let transport = if path == Path::new(KERNEL) { "local+prockmsg" } else { "local+device" };
         let input = PolledInput { fd: file, at_end: || {} };

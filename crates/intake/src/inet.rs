@@ -6,9 +6,9 @@ use super::reading::Reading;
 use super::senders::PeerFacts;
 use crate::multi_line::Mode;
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Fault};
 use engine::source::Source;
-use engine::{Address, Need, Shared, Trouble};
+use engine::{Address, Need, Shared};
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl Inet {
         protocol: Option<Arc<dyn Protocol>>,
         shared: &Arc<Shared>,
         source: &Arc<Source>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Fault> {
         let secure = self.secure.clone().transpose().map_err(|error| cannot_serve(&error))?;
         let listener = transport::listen_tcp(self.address, &self.socket, self.backlog)
             .map_err(|error| self.failed(&error))?;
@@ -68,34 +68,35 @@ impl Inet {
             interface: self.socket.interface.clone(),
         });
         let keys = || match &self.secure {
-            Some(Err(error)) => Err(Trouble::Keys(cannot_serve(error))),
+            Some(Err(error)) => Err(cannot_serve(error)),
             _ => Ok(()),
         };
         let never = move || {
             let tried = transport::try_address(self.address, udp, &self.socket);
-            tried.map_err(|error| Trouble::Other(self.failed(&error)))
+            tried.map_err(|error| self.failed(&error))
         };
         vec![listens, Need::Trial(Box::new(keys)), Need::Trial(Box::new(never))]
     }
 
     /// Why the address cannot be listened on.
-    pub fn failed(&self, error: &io::Error) -> String {
+    pub fn failed(&self, error: &io::Error) -> Fault {
         cannot_listen(self.address, error)
     }
 }
 
 /// Why an address cannot be listened on, and what helps.
-pub fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {
+pub fn cannot_listen(address: SocketAddr, error: &io::Error) -> Fault {
     let remedy = match error.kind() {
         ErrorKind::AddrInUse => "; another program has it (`ss -lntup` shows which)",
         ErrorKind::PermissionDenied => "; ports below 1024 need root or CAP_NET_BIND_SERVICE",
         _ => "",
     };
-    format!("cannot listen on {address}: {error}{remedy}")
+    Fault::local(format!("cannot listen on {address}: {error}{remedy}"))
 }
 
-fn cannot_serve(error: &str) -> String {
-    format!("cannot serve TLS: {error}")
+/// Keys or certificates that are no use.
+pub fn cannot_serve(error: &str) -> Fault {
+    Fault::misconfigured(format!("cannot serve TLS: {error}"))
 }
 
 /// `ip()`: one address of this machine, or all of them.

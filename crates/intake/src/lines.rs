@@ -5,6 +5,7 @@ use crate::listener::register;
 use crate::multi_line::Mode;
 use crate::reading::Reading;
 use crate::unnamed::Unnamed;
+use diag::Fault;
 use engine::Shared;
 use engine::reader::{Input, StreamPort};
 use engine::source::Source;
@@ -30,9 +31,9 @@ pub fn serve<F: AsFd + AsRawFd + Send + 'static>(
     transport: &'static str,
     shared: &Arc<Shared>,
     source: &Arc<Source>,
-) -> Result<(), String> {
+) -> Result<(), Fault> {
     let Lines { reading, multi_line, file_name } = *lines;
-    let worker = shared.any_worker().ok_or("there are no workers")?;
+    let worker = shared.any_worker()?;
     let mut context = Context::local(&reading.group, &reading.local_name, transport);
     context.values.push((NameId::FILE_NAME, file_name.into()));
     let (source, context) = (Arc::clone(source), Arc::new(context));

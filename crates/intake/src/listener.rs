@@ -11,6 +11,7 @@ pub use permits::{MADE_ROOM, Permit, Permits};
 use super::senders::{Naming, PeerFacts};
 use crate::multi_line::Mode;
 use crate::socket_file::SocketFile;
+use diag::Fault;
 use engine::Shared;
 use engine::hand_over::{Adopt, Handed, Part};
 use engine::reader::Described;
@@ -142,8 +143,8 @@ impl Listener {
         source: &Arc<Source>,
         accepted: Arc<Accepted>,
         shared: &Arc<Shared>,
-    ) -> Result<(), String> {
-        let worker = shared.any_worker().ok_or("there are no workers")?;
+    ) -> Result<(), Fault> {
+        let worker = shared.any_worker()?;
         let source = Arc::clone(source);
         source.counters.connections_max.store(accepted.permits.max as u64, Ordering::Relaxed);
         let adopter = Adopter::start(&source, &accepted, shared);
@@ -250,7 +251,7 @@ impl Listener {
             "Syslog connection accepted",
             &[("fd", &fd.as_raw_fd()), ("client", &client_name), ("local", &local_name)],
         );
-        let Some(worker) = cx.shared.any_worker().cloned() else { return };
+        let Ok(worker) = cx.shared.any_worker().cloned() else { return };
         let described = Described { fd: fd.as_raw_fd(), client: client_name, local: local_name };
         let (source, accepted) = (Arc::clone(&self.source), Arc::clone(accepted));
         let hand_off = HandOff { worker, source, accepted: Arc::clone(&accepted), permit, described };

@@ -1,6 +1,7 @@
 //! `optional(yes)`: a source that cannot be opened keeps nothing from starting, and is tried again with each
 //! reload.
 
+use diag::Fault;
 use std::collections::BTreeMap;
 
 /// What could not be opened, and how often. As many entries at most as configurations named optional sources.
@@ -29,15 +30,15 @@ impl Optional {
     }
 
     /// What becomes of an attempt to open the source.
-    pub fn settle(&self, outcome: Result<(), String>) -> Result<(), String> {
-        let Err(error) = outcome else { return Ok(()) };
+    pub fn settle(&self, outcome: Result<(), Fault>) -> Result<(), Fault> {
+        let Err(fault) = outcome else { return Ok(()) };
         if !self.is {
-            return Err(error);
+            return Err(fault);
         }
         *FAILED.lock().entry(self.key.clone()).or_default() += 1;
         oplog::warning(
             "Optional source cannot be opened, going on without it",
-            &[("location", &self.location), ("error", &error)],
+            &[("location", &self.location), ("error", &fault)],
         );
         Ok(())
     }

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant, SystemTime};
 use conf_schema::Settings;
 use control::cli::RunOptions;
 use control::request::Reload;
+use diag::Fault;
 use engine::compile::Existing;
 use engine::hand_over::Queue;
 use engine::{Engine, Shared, View};
@@ -228,7 +229,7 @@ impl Daemon {
         plan.drops = drops.to_vec();
         let before = Before::new(engine.view());
         let globals = Arc::clone(&plan.globals);
-        engine.apply(plan).map_err(|errors| errors.join("; "))?;
+        engine.apply(plan).map_err(|faults| joined(&faults))?;
         Ok((before, self.installed(configuration, engine, &globals)))
     }
 
@@ -270,7 +271,7 @@ impl Daemon {
             old.compile(&self.identity, engine.existing()).ok_or("it does not compile any more".to_owned());
         let outcome = again.and_then(|plan| {
             let globals = Arc::clone(&plan.globals);
-            engine.apply(plan).map_err(|errors| errors.join("; "))?;
+            engine.apply(plan).map_err(|faults| joined(&faults))?;
             self.installed(old, engine, &globals);
             Ok(())
         });
@@ -296,7 +297,7 @@ impl Daemon {
         existing.states = engine.existing().states.clone();
         let plan =
             self.current.lock().compile(&self.identity, &existing).ok_or("it does not compile any more")?;
-        engine.resume(plan, queues).map_err(|errors| errors.join("; "))?;
+        engine.resume(plan, queues).map_err(|faults| joined(&faults))?;
         let running = self.running();
         let fresh = Arc::new(Running { view: engine.view().clone(), ..Running::clone(&running) });
         self.history.replaced(&running.view, &fresh.view);
@@ -389,4 +390,8 @@ impl Running {
             view: view.clone(),
         }
     }
+}
+/// All of them in one line.
+pub fn joined(faults: &[Fault]) -> String {
+    faults.iter().map(Fault::said).collect::<Vec<_>>().join("; ")
 }

@@ -33,7 +33,7 @@ use crate::configuration::Configuration;
 use crate::console::Door;
 use crate::keep_input;
 use crate::lookout;
-use crate::program::Daemon;
+use crate::program::{Daemon, joined};
 use crate::subject::Served;
 use crate::take_over::taker::{Taken, Taker, adopt};
 use crate::version::VERSION;
@@ -246,14 +246,14 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     engine.shared().durable.set_state_dir(options.state_dir.clone());
     oplog::notice("syslog-ng starting up", &[("version", &VERSION)]);
     let globals = Arc::clone(&plan.globals);
-    if let Err(errors) = engine.apply(plan) {
+    if let Err(faults) = engine.apply(plan) {
         if let Some(taker) = &taker {
-            taker.failed(&errors.join("; "));
+            taker.failed(&joined(&faults));
         }
-        for error in errors {
-            oplog::error("Error initializing configuration", &[("error", &error)]);
+        for fault in faults {
+            oplog::error("Error initializing configuration", &[("error", &fault)]);
             if !options.stderr {
-                stdio::err!("{error}");
+                stdio::err!("{fault}");
             }
         }
         engine.stop(Duration::ZERO, Rest::Kept);

@@ -12,7 +12,7 @@ use delivery::stream::StreamSink;
 use delivery::target::{Connect, Lookup, Route, given};
 use delivery::writer::{Envelope, Writer};
 use delivery::writing::{self, Layout};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Fault};
 use driver_options::needs;
 use driver_options::ports::{self, Way};
 use driver_options::secure;
@@ -256,14 +256,13 @@ fn spoof_source(s: &Settings, remote: &Remote, writer: &mut Writer, diags: &mut 
     Some(on)
 }
 
-fn may_spoof(ipv6: bool) -> Result<(), String> {
+fn may_spoof(ipv6: bool) -> Result<(), Fault> {
     transport::may_spoof(ipv6).map_err(|error| match error.kind() {
-        std::io::ErrorKind::PermissionDenied => {
+        std::io::ErrorKind::PermissionDenied => Fault::misconfigured(
             "spoof-source() sends packets with other machines' addresses, which needs root or CAP_NET_RAW: give the program \
-             that capability, or leave spoof-source() out"
-                .to_owned()
-        }
-        _ => format!("spoof-source() needs a raw socket: {error}"),
+             that capability, or leave spoof-source() out",
+        ),
+        _ => Fault::local(format!("spoof-source() needs a raw socket: {error}")),
     })
 }
 

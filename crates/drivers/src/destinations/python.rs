@@ -8,7 +8,7 @@ use conf_schema::Settings;
 use delivery::batching::{Batching, MakeFlight};
 use delivery::writer::Writer;
 use delivery::{disk_buffer, writing};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Fault};
 use driver_options::pairs;
 use engine::Sink;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
@@ -64,7 +64,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let (begun, beginning) = (Arc::clone(&first), Arc::clone(&instance));
     batching.prepare = Some(Box::new(move |_| {
         let post = Post::new(Arc::clone(&beginning));
-        post.begin().map_err(|fault| format!("python({}): {fault}", post.class()))?;
+        post.begin().map_err(|fault| Fault::misconfigured(format!("python({}): {fault}", post.class())))?;
         *begun.lock() = Some(post);
         Ok(())
     }));

@@ -1,7 +1,7 @@
 //! `example-msg-generator()`: makes messages of its own, for trying out a configuration.
 
 use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Fault};
 use driver_options::source_groups::SOURCE;
 use driver_options::templates::{compile, type_hint};
 use driver_options::{INT_MAX, SECONDS_MAX};
@@ -137,11 +137,13 @@ struct GeneratorStart {
 }
 
 impl Start for GeneratorStart {
-    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
-        let worker = shared.any_worker().ok_or("there are no workers")?;
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
+        let worker = shared.any_worker()?;
         let clock = match self.freq.is_zero() {
             true => None,
-            false => Some(timer::every(self.freq).map_err(|e| format!("cannot make a timer: {e}"))?),
+            false => {
+                Some(timer::every(self.freq).map_err(|e| Fault::local(format!("cannot make a timer: {e}")))?)
+            }
         };
         let context = Arc::new(Context::local(&self.group, &self.host, "local+generator"));
         let (what, source, window, left) =

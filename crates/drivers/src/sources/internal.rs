@@ -5,7 +5,7 @@
 //! cannot feed itself.
 
 use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use diag::Diagnostics;
+use diag::{Diagnostics, Fault};
 use driver_options::INT_MAX;
 use driver_options::source_groups::SOURCE;
 use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
@@ -79,8 +79,8 @@ struct InternalStart {
 }
 
 impl Start for InternalStart {
-    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
-        let worker = shared.any_worker().ok_or("there are no workers")?;
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
+        let worker = shared.any_worker()?;
         let context = Arc::new(Context::local(&self.group, &self.host, "internal"));
         let (source, limit, window) = (Arc::clone(source), self.fifo_size, self.window_messages);
         worker.add(move |token, cx| {

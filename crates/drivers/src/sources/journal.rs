@@ -7,12 +7,12 @@ mod places;
 mod port;
 
 use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Fault};
 use driver_options::INT_MAX;
 use driver_options::source_groups::{JOURNAL_SOURCE, MESSAGE_BYTES_MAX};
 use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::source::{Carrier, Settings as SourceSettings, Source};
-use engine::{Need, Shared, Trouble};
+use engine::{Need, Shared};
 use folders::Namespaces;
 use intake::inotify::{Method, Watch};
 use intake::reading::{finish, local_name};
@@ -221,18 +221,18 @@ struct JournalStart {
 }
 
 impl JournalStart {
-    fn folders(&self) -> Result<Vec<PathBuf>, String> {
-        self.namespaces.folders().map_err(|e| format!("cannot read the journal: {e}"))
+    fn folders(&self) -> Result<Vec<PathBuf>, Fault> {
+        self.namespaces.folders().map_err(|e| Fault::local(format!("cannot read the journal: {e}")))
     }
 }
 
 impl Start for JournalStart {
-    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
-        let worker = shared.any_worker().ok_or("there are no workers")?;
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
+        let worker = shared.any_worker()?;
         let folders = self.folders()?;
         let base = folders.first().map_or_else(|| Path::new("/run/log/journal").to_owned(), Clone::clone);
         let watch = Watch::new(Method::Auto, &base, PERIOD)
-            .map_err(|e| format!("cannot watch {}: {e}", base.display()))?;
+            .map_err(|e| Fault::local(format!("cannot watch {}: {e}", base.display())))?;
         let parts = Parts {
             namespaces: self.namespaces.clone(),
             filter: self.filter.clone(),
@@ -251,7 +251,7 @@ impl Start for JournalStart {
     }
 
     fn needs(&self) -> Vec<Need<'_>> {
-        vec![Need::Trial(Box::new(|| self.folders().map(drop).map_err(Trouble::Other)))]
+        vec![Need::Trial(Box::new(|| self.folders().map(drop)))]
     }
 }
 

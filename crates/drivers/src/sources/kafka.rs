@@ -9,7 +9,7 @@ mod table;
 mod topics;
 
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Fault};
 use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::{Need, Shared};
@@ -167,8 +167,8 @@ impl KafkaStart {
 }
 
 impl Start for KafkaStart {
-    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
-        let worker = shared.any_worker().ok_or("there are no workers")?;
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
+        let worker = shared.any_worker()?;
         let parts = Parts {
             dial: Arc::clone(&self.dial),
             servers: Arc::clone(&self.servers),

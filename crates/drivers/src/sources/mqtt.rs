@@ -5,7 +5,7 @@ mod account;
 mod port;
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Fault};
 use dialogue::{Dial, SERVER, dial};
 use driver_options::SECONDS_MAX;
 use driver_options::source_groups::{MESSAGE_FORMAT, READER_FLAGS, SOURCE};
@@ -209,8 +209,8 @@ impl MqttStart {
 }
 
 impl Start for MqttStart {
-    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
-        let worker = shared.any_worker().ok_or("there are no workers")?;
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
+        let worker = shared.any_worker()?;
         let parts = Parts {
             dial: Arc::clone(&self.dial),
             plan: Arc::clone(&self.plan),

@@ -6,7 +6,7 @@ mod tables;
 
 use address::address;
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics, Reported};
+use diag::{Diagnostic, Diagnostics, Fault, Reported};
 use driver_options::ports::Way;
 use driver_options::secure;
 use driver_options::sockets::{generation, socket_options};
@@ -253,7 +253,7 @@ fn transport_name(protocol: bool, word: &str, udp: bool, secure: bool) -> &'stat
 }
 
 impl Start for NetworkStart {
-    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
         if self.closed {
             return Ok(());
         }
@@ -277,7 +277,7 @@ impl Start for NetworkStart {
 }
 
 impl NetworkStart {
-    fn start_udp(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> std::io::Result<Result<(), String>> {
+    fn start_udp(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> std::io::Result<Result<(), Fault>> {
         // All are opened before one is served, so that a failure leaves nothing behind.
         let Inet { socket: options, reading, facts, .. } = &self.at;
         let mut address = self.at.address;

@@ -6,7 +6,7 @@ mod port;
 mod table;
 
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics, Reported};
+use diag::{Diagnostic, Diagnostics, Fault, Reported};
 use driver_options::ports;
 use driver_options::secure::{self, Side};
 use driver_options::sockets::{generation, socket_options};
@@ -138,9 +138,9 @@ struct OtlpStart {
 }
 
 impl Start for OtlpStart {
-    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
         let acceptor = self.acceptor.clone().transpose();
-        let acceptor = acceptor.map_err(|error| format!("cannot serve TLS: {error}"))?;
+        let acceptor = acceptor.map_err(|error| inet::cannot_serve(&error))?;
         let protocol = Otlp { acceptor, room: Arc::clone(&self.room) };
         self.inet.serve(Some(Arc::new(protocol)), shared, source)
     }

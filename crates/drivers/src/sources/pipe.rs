@@ -2,7 +2,7 @@
 //! without writers.
 
 use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Positional, Preset, Settings};
-use diag::Diagnostics;
+use diag::{Diagnostics, Fault};
 use driver_options::file_groups::PAD_SIZE;
 use driver_options::needs;
 use driver_options::output_groups::{CREATE_DIRS, PERMISSIONS};
@@ -132,15 +132,15 @@ impl PipeStart {
 }
 
 impl Start for PipeStart {
-    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
         let file = match self.open() {
             Ok(file) => file,
             Err(error) => {
                 let text = format!("cannot open the pipe {}: {error}", self.path.display());
-                return self.optional.settle(Err(text));
+                return self.optional.settle(Err(Fault::local(text)));
             }
         };
-        let worker = shared.any_worker().ok_or("there are no workers")?;
+        let worker = shared.any_worker()?;
         let reading = &self.reading;
         let mut context = Context::local(&reading.group, &reading.local_name, "local+pipe");
         context.values.push((NameId::FILE_NAME, self.path.as_os_str().as_bytes().into()));

@@ -4,7 +4,7 @@ mod child;
 
 use child::Child;
 use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Positional, Preset, Settings};
-use diag::Diagnostics;
+use diag::{Diagnostics, Fault};
 use driver_options::source_groups::{MULTILINE_STREAM, NO_CONNECTIONS, READER, READER_FLAGS, SOURCE};
 use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::reader::StreamPort;
@@ -100,8 +100,8 @@ struct ProgramStart {
 }
 
 impl Start for ProgramStart {
-    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
-        let worker = shared.any_worker().ok_or("there are no workers")?;
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
+        let worker = shared.any_worker()?;
         let (program, source) = (Arc::clone(&self.program), Arc::clone(source));
         worker.add(move |token, cx| {
             let hung_up = Arc::new(HungUp { is: AtomicBool::new(false), waker: cx.handle.waker(token) });

@@ -5,7 +5,7 @@ mod messages;
 mod port;
 
 use conf_schema::{Component, Context, Cost, Kind as OptionKind, OptionSpec as Opt, Preset, Settings};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Fault};
 use driver_options::SECONDS_MAX;
 use driver_options::source_groups::SOURCE;
 use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
@@ -152,10 +152,11 @@ struct PythonStart {
 }
 
 impl Start for PythonStart {
-    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
-        let worker = shared.any_worker().ok_or("there are no workers")?;
-        let producer = Producer::start(&self.instance, self.pauses)
-            .map_err(|fault| format!("{}({}): {fault}", source.driver, self.instance.class()))?;
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
+        let worker = shared.any_worker()?;
+        let producer = Producer::start(&self.instance, self.pauses).map_err(|fault| {
+            Fault::misconfigured(format!("{}({}): {fault}", source.driver, self.instance.class()))
+        })?;
         let parts = Parts {
             instance: Arc::clone(&self.instance),
             pauses: self.pauses,

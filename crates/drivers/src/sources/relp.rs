@@ -5,7 +5,7 @@ mod answers;
 mod port;
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use diag::Diagnostics;
+use diag::{Diagnostics, Fault};
 use driver_options::ports;
 use driver_options::secure;
 use driver_options::socket_groups::{INET, SOCKET, STREAM};
@@ -121,7 +121,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
 }
 
 impl Start for RelpStart {
-    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
         self.0.serve(Some(Arc::new(Relp)), shared, source)
     }
 

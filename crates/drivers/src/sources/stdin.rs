@@ -2,7 +2,7 @@
 //! ends.
 
 use conf_schema::{Component, Context, Cost, OptionSpec as Opt, Settings};
-use diag::Diagnostics;
+use diag::{Diagnostics, Fault};
 use driver_options::file_groups::PAD_SIZE;
 use driver_options::source_groups::{MULTILINE_STREAM, NO_CONNECTIONS, READER, SOURCE, STDIN_READER_FLAGS};
 use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
@@ -61,9 +61,9 @@ struct StdinStart {
 }
 
 impl Start for StdinStart {
-    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
         let stdin = io::stdin();
-        rustix::fs::fstat(&stdin).map_err(|e| format!("cannot read standard input: {e}"))?;
+        rustix::fs::fstat(&stdin).map_err(|e| Fault::local(format!("cannot read standard input: {e}")))?;
         let lines =
             Lines { reading: &self.reading, multi_line: self.multi_line.as_ref(), file_name: FILE_NAME };
         serve(PolledInput { fd: stdin, at_end: stop_program }, &lines, "local+file", shared, source)

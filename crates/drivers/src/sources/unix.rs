@@ -1,7 +1,7 @@
 //! `unix-stream()` and `unix-dgram()`: messages of programs on this machine, as `/dev/log`.
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Positional, Preset, Settings};
-use diag::Diagnostics;
+use diag::{Diagnostics, Fault};
 use driver_options::needs;
 use driver_options::output_groups::{CREATE_DIRS, PERMISSIONS};
 use driver_options::ownership::ownership;
@@ -170,7 +170,7 @@ fn build(stream: bool, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnost
 }
 
 impl Start for UnixStart {
-    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
         self.optional.settle(self.open(shared, source))
     }
 
@@ -184,7 +184,7 @@ impl Start for UnixStart {
 }
 
 impl UnixStart {
-    fn open(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+    fn open(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
         let failed = |e: std::io::Error| self.explain(&e);
         if self.create_dirs {
             transport::create_parents(&self.path, &self.ownership).map_err(failed)?;
@@ -245,7 +245,7 @@ impl UnixStart {
         }
     }
 
-    fn explain(&self, error: &std::io::Error) -> String {
+    fn explain(&self, error: &std::io::Error) -> Fault {
         let shown = self.path.display();
         let journal = std::fs::read_link(&self.path).is_ok_and(|to| to.starts_with("/run/systemd/journal"));
         let remedy = match error.kind() {
@@ -261,7 +261,7 @@ impl UnixStart {
             ErrorKind::AlreadyExists => "; remove it, or choose another path",
             _ => "",
         };
-        format!("cannot listen on {shown}: {error}{remedy}")
+        Fault::local(format!("cannot listen on {shown}: {error}{remedy}"))
     }
 }
 

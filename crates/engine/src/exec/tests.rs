@@ -56,7 +56,7 @@ static REGISTRY: Registry = Registry {
 
 struct Nothing;
 impl Start for Nothing {
-    fn start(&self, _shared: &Arc<Shared>, _source: &Arc<Source>) -> Result<(), String> {
+    fn start(&self, _shared: &Arc<Shared>, _source: &Arc<Source>) -> Result<(), diag::Fault> {
         Ok(())
     }
     fn needs(&self) -> Vec<crate::Need<'_>> {
@@ -107,7 +107,7 @@ impl Destination for Note {
     fn counters(&self) -> &Arc<DestinationCounters> {
         &self.counters
     }
-    fn start(&self, _: &Arc<Shared>) -> Result<(), String> {
+    fn start(&self, _: &Arc<Shared>) -> Result<(), diag::Fault> {
         Ok(())
     }
     fn outlets(&self) -> Vec<Arc<Outlet>> {

@@ -6,6 +6,7 @@ use super::Engine;
 use crate::compile::DestinationKey;
 use crate::driver::Destination;
 use crate::outlet::{Berth, Outlet};
+use diag::Fault;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -109,7 +110,7 @@ impl Engine {
         Some(value)
     }
 
-    fn take_from(&self, known: &Known, key: &DestinationKey, outlet: &Outlet) -> Result<(), String> {
+    fn take_from(&self, known: &Known, key: &DestinationKey, outlet: &Outlet) -> Result<(), Fault> {
         let durable = &self.shared.durable;
         let is_same =
             outlet.occupied().is_some_and(|now| now.place.dir == known.dir && now.name == known.queue);

@@ -8,6 +8,7 @@ use crate::driver::Destination;
 use crate::durable::Durable;
 use crate::ledger::Reason;
 use crate::outlet::Outlet;
+use diag::Fault;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -90,7 +91,7 @@ impl Engine {
 
     /// Whether what waits at destinations that the plan does not have can be kept, or may be dropped. The
     /// error says what to do.
-    pub(super) fn may_remove(&self, plan: &Plan) -> Result<(), Vec<String>> {
+    pub(super) fn may_remove(&self, plan: &Plan) -> Result<(), Vec<Fault>> {
         let planned = plan.destinations.iter().map(|planned| &planned.key);
         let successors = Successors::new(self.existing.destinations.keys(), planned);
         let mut errors = self.wrong_drops(&plan.drops, &successors);
@@ -110,7 +111,7 @@ impl Engine {
                 ));
             }
         }
-        if errors.is_empty() { Ok(()) } else { Err(errors) }
+        if errors.is_empty() { Ok(()) } else { Err(errors.into_iter().map(Fault::misconfigured).collect()) }
     }
 
     /// Names in `drops` of which nothing can be dropped: no such destination runs, or it goes on.
@@ -158,7 +159,7 @@ impl Engine {
                     left.kept += kept;
                 }
                 Err(why) => {
-                    outlet.counters.given_up.because(&why);
+                    outlet.counters.given_up.because(why.said());
                     left.why = Some(why);
                     lost.push_back(chunk);
                 }
@@ -174,7 +175,7 @@ impl Engine {
 struct Left {
     kept: usize,
     dropped: usize,
-    why: Option<String>,
+    why: Option<Fault>,
 }
 
 impl Left {

@@ -92,7 +92,7 @@ impl Engine {
             if !self.keeps_at_end {
                 outlet.counters.given_up.because("keep-on-stop(no)");
             } else if let Err(why) = outlet.take_refuge(&self.shared.durable) {
-                outlet.counters.given_up.because(&why);
+                outlet.counters.given_up.because(why.said());
                 oplog::error(
                     "What waits for a destination cannot be kept until the next start",
                     &[("location", &outlet.name), ("error", &why)],

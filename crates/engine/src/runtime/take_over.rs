@@ -9,6 +9,7 @@ use crate::driver::Destination;
 use crate::hand_over::{Handed, Queue};
 use crate::outlet::Outlet;
 use crate::worker::Parting;
+use diag::Fault;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -107,7 +108,7 @@ impl Engine {
 
     /// The other process failed: the plan, which is that of what ran, is put into effect anew. Sockets are
     /// those that were offered to `transport`.
-    pub fn resume(&mut self, plan: Plan, queues: Vec<Queue>) -> Result<(), Vec<String>> {
+    pub fn resume(&mut self, plan: Plan, queues: Vec<Queue>) -> Result<(), Vec<Fault>> {
         self.running.clear();
         self.has_left_stores = false;
         let before = std::mem::take(&mut self.existing.destinations);

@@ -10,6 +10,7 @@ use crate::friction;
 use crate::hand_over::{Adopt, Connection};
 use crate::source::Source;
 use crate::window::Budget;
+use diag::Fault;
 use parking_lot::{Mutex, RwLock};
 use record::Batch;
 use std::collections::BTreeMap;
@@ -83,10 +84,10 @@ impl Shared {
         self.adopters.lock().insert(instance.to_owned(), Arc::downgrade(adopter));
     }
 
-    /// Goes on with a connection of another process. The error says why nobody here can.
-    pub fn adopt(&self, connection: Connection) -> Result<(), String> {
+    /// Goes on with a connection of another process. The fault says why nobody here can.
+    pub fn adopt(&self, connection: Connection) -> Result<(), Fault> {
         let adopter = self.adopters.lock().get(&connection.instance).and_then(Weak::upgrade);
-        adopter.ok_or("nothing listens there any more")?.adopt(connection)
+        adopter.ok_or_else(|| Fault::misconfigured("nothing listens there any more"))?.adopt(connection)
     }
 
     /// Called once, when all workers are made.
@@ -98,10 +99,11 @@ impl Shared {
         self.workers.get().map_or(&[], Vec::as_slice)
     }
 
-    /// The worker for the next connection or outlet, in turn. `None` only before the workers exist.
-    pub fn any_worker(&self) -> Option<&WorkerHandle> {
+    /// The worker for the next connection or outlet, in turn. There is none only before the workers exist.
+    pub fn any_worker(&self) -> Result<&WorkerHandle, Fault> {
         let workers = self.workers();
-        workers.get(self.next_worker.fetch_add(1, Ordering::Relaxed) % workers.len().max(1))
+        let next = self.next_worker.fetch_add(1, Ordering::Relaxed) % workers.len().max(1);
+        workers.get(next).ok_or_else(|| Fault::bug("there are no workers"))
     }
 
     /// The sources that are given a tick once a second.

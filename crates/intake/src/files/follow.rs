@@ -9,6 +9,7 @@ use super::tail::{Begin, Tail, TailOptions};
 use super::wanted::{Listed, Wanted};
 use crate::inotify::{Event, Method, Watch};
 use crate::listener::register;
+use diag::Fault;
 use engine::source::Source;
 use engine::worker::{After, MakePort, Port, PortContext};
 use engine::{Shared, Wake, WorkerHandle};
@@ -58,12 +59,12 @@ pub struct Following {
 
 impl Following {
     /// Adds the watcher to a worker; files are opened from there.
-    pub fn start(self: &Arc<Following>, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+    pub fn start(self: &Arc<Following>, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
         let base = self.wanted.base();
         let watch = Watch::new(self.method, base, self.period)
-            .map_err(|e| format!("cannot watch {}: {e}", base.display()))?
+            .map_err(|e| Fault::local(format!("cannot watch {}: {e}", base.display())))?
             .naming_bare(self.wanted.is_bare());
-        let worker = shared.any_worker().ok_or("there are no workers")?;
+        let worker = shared.any_worker()?;
         let options = RosterOptions {
             wanted: self.wanted.clone(),
             files_max: self.files_max,

@@ -5,6 +5,7 @@ use super::{Accepted, register};
 use crate::input::FdInput;
 use crate::joined::BETWEEN;
 use crate::proxied::Begun;
+use diag::Fault;
 use engine::Shared;
 use engine::hand_over::{Adopt, Connection};
 use engine::reader::{Described, Input};
@@ -34,7 +35,7 @@ impl Adopter {
 }
 
 impl Adopt for Adopter {
-    fn adopt(&self, connection: Connection) -> Result<(), String> {
+    fn adopt(&self, connection: Connection) -> Result<(), Fault> {
         let accepted = &self.accepted;
         let reading = connection.reading.as_str();
         let (reading, between) = match reading.strip_suffix(BETWEEN) {
@@ -42,12 +43,12 @@ impl Adopt for Adopter {
             None => (reading, false),
         };
         if accepted.passes_as().as_deref() != Some(reading) {
-            return Err("it is read in another way now".to_owned());
+            return Err(Fault::misconfigured("it is read in another way now"));
         }
-        let permit = accepted.permits.take().ok_or("max-connections() are open")?;
+        let permit = accepted.permits.take().ok_or_else(|| Fault::local("max-connections() are open"))?;
         permit.speaks();
-        let shared = self.shared.upgrade().ok_or("the program ends")?;
-        let worker = shared.any_worker().ok_or("there are no workers")?;
+        let shared = self.shared.upgrade().ok_or_else(|| Fault::local("the program ends"))?;
+        let worker = shared.any_worker()?;
         let Connection { fd, context, client, local, received, .. } = connection;
         let context = Arc::new(Context {
             source: Arc::clone(&accepted.facts.group),

@@ -7,11 +7,11 @@ use crate::listener::inet_name;
 use crate::reading::{finish, naming};
 use crate::senders::{Naming, PeerFacts};
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Fault};
 use driver_options::ports;
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::source::{Carrier, Settings as SourceSettings, Source};
-use engine::{Address, Need, Shared, Trouble};
+use engine::{Address, Need, Shared};
 use http_server::{Handler, Hosts, Limits, Server};
 use record::Transport;
 use std::net::SocketAddr;
@@ -114,16 +114,16 @@ struct RequestStart {
 }
 
 impl RequestStart {
-    fn failed(&self, error: &std::io::Error) -> String {
+    fn failed(&self, error: &std::io::Error) -> Fault {
         inet::cannot_listen(self.asked.address, error)
     }
 }
 
 impl Start for RequestStart {
-    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
         let Asked { address, limits, answer_time, naming, group, window_messages, .. } = &self.asked;
-        let tls = self.secure.clone().transpose().map_err(|error| format!("cannot serve TLS: {error}"))?;
-        let worker = shared.any_worker().ok_or("there are no workers")?;
+        let tls = self.secure.clone().transpose().map_err(|error| inet::cannot_serve(&error))?;
+        let worker = shared.any_worker()?;
         let listener = transport::listen_tcp(*address, &SocketOptions::default(), BACKLOG)
             .map_err(|error| self.failed(&error))?;
         let desk = Desk::new(*answer_time);
@@ -156,12 +156,12 @@ impl Start for RequestStart {
         let address = self.asked.address;
         let listens = Need::Address(Address { address, udp: false, shared: false, interface: None });
         let keys = || match &self.secure {
-            Some(Err(error)) => Err(Trouble::Keys(format!("cannot serve TLS: {error}"))),
+            Some(Err(error)) => Err(inet::cannot_serve(error)),
             _ => Ok(()),
         };
         let never = move || {
             let tried = transport::try_address(address, false, &SocketOptions::default());
-            tried.map_err(|error| Trouble::Other(self.failed(&error)))
+            tried.map_err(|error| self.failed(&error))
         };
         vec![listens, Need::Trial(Box::new(keys)), Need::Trial(Box::new(never))]
     }

@@ -11,10 +11,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use conf_schema::Context;
-use diag::{Diagnostic, Severity};
+use diag::{Diagnostic, Severity, Whose};
 use engine::compile::{Configured, Plan};
 use engine::driver::Start;
-use engine::{Durable, Key, Made, Need, Trouble};
+use engine::{Durable, Key, Made, Need};
 
 use crate::configuration::Configuration;
 use folders::{Folder, folder_of};
@@ -103,9 +103,9 @@ impl Look {
                 Need::Place { path, what, create_dirs } => self.place(driver, &path, what, create_dirs),
                 // A file that is missing was reported where it is named.
                 Need::Trial(trial) => match trial() {
-                    Err(Trouble::Keys(_)) if names_missing => {}
-                    Err(Trouble::Keys(text) | Trouble::Other(text)) => {
-                        self.findings.push(Diagnostic::error("C0106", text, driver.span));
+                    Err(fault) if names_missing && fault.whose == Whose::Misconfigured => {}
+                    Err(fault) => {
+                        self.findings.push(Diagnostic::error("C0106", fault.said(), driver.span));
                     }
                     Ok(()) => {}
                 },

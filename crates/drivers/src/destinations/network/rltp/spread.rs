@@ -2,6 +2,7 @@
 //! is kept.
 
 use delivery::single::SingleDestination;
+use diag::Fault;
 use engine::driver::Destination;
 use engine::ledger::DestinationCounters;
 use engine::program::{Format, Scratch};
@@ -96,7 +97,7 @@ impl Destination for Spread {
         self.lanes[0].counters()
     }
 
-    fn start(&self, shared: &Arc<Shared>) -> Result<(), String> {
+    fn start(&self, shared: &Arc<Shared>) -> Result<(), Fault> {
         self.lanes.iter().try_for_each(|lane| lane.start(shared))
     }
 
