@@ -56,14 +56,14 @@ fn more_hosts_than_descriptors() {
     send(&lab, hosts, rounds);
     penstock.wait_settled((hosts * rounds) as u64);
     assert_all(&lab, hosts, rounds);
-    // Descriptors are left for the control socket and for a reload.
-    penstock.reload();
-    assert!(penstock.stats().contains("dst.file"), "{}", penstock.stats());
     let open = std::fs::read_dir(format!("/proc/{}/fd", penstock.id())).unwrap().flatten();
     let of_files =
         open.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to.starts_with(lab.path("logs"))));
     let numbers = of_files.map(|fd| fd.file_name().to_str().unwrap().parse().unwrap());
     assert!(numbers.max().is_some_and(|last: u32| last < 48), "an eighth, at least 16, is held back");
+    // Descriptors are left for the control socket and for a reload.
+    penstock.reload();
+    assert!(penstock.stats().contains("dst.file"), "{}", penstock.stats());
     send(&lab, hosts, 1);
     let ledger = penstock.wait_settled((hosts * (rounds + 1)) as u64);
     ledger.assert_nothing_lost();

@@ -88,9 +88,12 @@ fn traps_of_both_versions_arrive_in_order() {
         if at > 0 {
             penstock.reload_with(&lab, &with(way));
         }
-        feed(lab.port("in"), at * 200, at * 200 + 200);
-        penstock.wait_settled(at as u64 * 200 + 200).assert_nothing_lost();
-        assert_taken(&server, at * 200 + 200);
+        // Nobody answers a trap: no more of them than the receiver's socket surely holds.
+        for from in (at * 200..at * 200 + 200).step_by(40) {
+            feed(lab.port("in"), from, from + 40);
+            penstock.wait_settled(from as u64 + 40).assert_nothing_lost();
+            assert_taken(&server, from + 40);
+        }
     }
     let taken = server.taken();
     assert!(taken[799].contains("SNMP v3, user both, context"), "{}", taken[799]);
