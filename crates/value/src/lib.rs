@@ -13,9 +13,10 @@ mod seed;
 mod seen;
 mod span;
 mod trees;
+mod word;
 
 pub use datetime::{Moment, ZoneSource};
-pub use json::{JSON_DEPTH_MAX, JsonError, Problem, read_json};
+pub use json::{JSON_DEPTH_MAX, JsonError, Problem, read_json, read_json_some};
 pub use number::{double_of, integer_of, put_double, put_integer};
 pub use print::{JSON, Print, REPR, Style, TEXT, put_string};
 pub use seed::Seed;

@@ -2,6 +2,7 @@
 
 use crate::number::{put_double, put_integer};
 use crate::trees::Trees;
+use crate::word::{HIGH, LOW, equal};
 use crate::{Moment, Otel, Span, Value};
 
 /// How values are written.
@@ -245,15 +246,64 @@ static NEEDS: [u8; 256] = {
     table
 };
 
+/// Texts from this length on are looked at before they are copied.
+const LONG: usize = 48;
+
 /// Appends a text in quotes as JSON. A byte that is no UTF-8 becomes the text `\xNN`.
 pub fn put_string(text: &[u8], out: &mut Vec<u8>) {
     out.reserve(text.len() + 2);
     out.push(b'"');
+    let plain = if text.len() < LONG { put_plain(text, out) } else { 0 };
+    if plain < text.len() {
+        put_rest(text.get(plain..).unwrap_or_default(), out);
+    }
+    out.push(b'"');
+}
+
+/// Appends the bytes at the beginning that need nothing, eight at a time; how many there were.
+#[inline(always)]
+fn put_plain(text: &[u8], out: &mut Vec<u8>) -> usize {
+    let (words, rest) = text.as_chunks::<8>();
+    for (at, word) in words.iter().enumerate() {
+        if needs(u64::from_le_bytes(*word)) {
+            return 8 * at;
+        }
+        out.extend_from_slice(word);
+    }
+    if let (Some(last), false) = (text.last_chunk::<8>(), rest.is_empty()) {
+        // The last eight, some of which are there already.
+        if !needs(u64::from_le_bytes(*last)) {
+            out.truncate(out.len() + rest.len() - 8);
+            out.extend_from_slice(last);
+            return text.len();
+        }
+        return 8 * words.len();
+    }
+    for (at, byte) in rest.iter().enumerate() {
+        if NEEDS[usize::from(*byte)] != 0 {
+            return 8 * words.len() + at;
+        }
+        out.push(*byte);
+    }
+    text.len()
+}
+
+/// Whether one of eight bytes needs an escape or a look.
+#[inline(always)]
+fn needs(word: u64) -> bool {
+    let control = word.wrapping_sub(LOW * 0x20) & !word;
+    let high = word | word.wrapping_add(LOW);
+    (control | high) & HIGH | equal(word, b'"') | equal(word, b'\\') != 0
+}
+
+/// Appends a text with bytes that may need something.
+#[inline(never)]
+fn put_rest(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
     loop {
         let (before, from) = rest.split_at(plain_len(rest));
         out.extend_from_slice(before);
-        let Some(byte) = from.first() else { break };
+        let Some(byte) = from.first() else { return };
         if NEEDS[usize::from(*byte)] == 1 {
             escape(*byte, out);
             rest = from.get(1..).unwrap_or_default();
@@ -270,7 +320,6 @@ pub fn put_string(text: &[u8], out: &mut Vec<u8>) {
         }
         rest = after;
     }
-    out.push(b'"');
 }
 
 /// How many bytes at the beginning need nothing.

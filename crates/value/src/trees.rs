@@ -39,6 +39,10 @@ pub struct Trees {
     index: Vec<u32>,
     /// Cells of containers that are being read, the innermost last.
     pub(crate) stack: Vec<Value>,
+    /// Texts that are made for what is being read.
+    pub(crate) made: Vec<u8>,
+    /// Dictionaries among what is being read in which a key may come twice.
+    pub(crate) repeated: Vec<Node>,
     seed: Seed,
 }
 
@@ -78,47 +82,39 @@ impl Trees {
 
     /// An empty container with room for so many cells.
     pub fn new_node(&mut self, room: usize) -> Result<Node, Full> {
-        let start = self.cells.len();
-        if start + room + self.bodies.len() > CELLS_MAX {
-            return Err(Full);
-        }
+        let start = self.begin(room)?;
         self.cells.resize(start + room, Value::Null);
-        let body = Body {
-            start: start as u32,
-            len: 0,
-            room: room as u32,
-            index: NO_INDEX,
-            index_len: 0,
-            shared: false,
-        };
-        self.bodies.push(body);
-        Ok(Node(self.bodies.len() as u32 - 1))
+        Ok(self.add(start, 0, room))
     }
 
     /// A container of these cells.
     pub fn node_of(&mut self, cells: &[Value]) -> Result<Node, Full> {
-        let node = self.new_node(cells.len())?;
-        self.fill(node, cells);
-        Ok(node)
+        let start = self.begin(cells.len())?;
+        self.cells.extend_from_slice(cells);
+        Ok(self.add(start, cells.len(), cells.len()))
     }
 
     /// A container of what is on the stack above `mark`.
     pub(crate) fn node_of_stack(&mut self, mark: usize) -> Result<Node, Full> {
-        let stack = std::mem::take(&mut self.stack);
-        let node = self.node_of(stack.get(mark..).unwrap_or_default());
-        self.stack = stack;
+        let len = self.stack.len() - mark.min(self.stack.len());
+        let start = self.begin(len)?;
+        self.cells.extend_from_slice(self.stack.get(mark..).unwrap_or_default());
         self.stack.truncate(mark);
-        node
+        Ok(self.add(start, len, len))
     }
 
-    fn fill(&mut self, node: Node, cells: &[Value]) {
-        if let Some(body) = self.bodies.get_mut(node.0 as usize) {
-            let start = body.start as usize;
-            if let Some(place) = self.cells.get_mut(start..start + cells.len()) {
-                place.copy_from_slice(cells);
-                body.len = cells.len() as u32;
-            }
-        }
+    /// Where the next node begins, if so many cells have room.
+    #[inline]
+    fn begin(&self, room: usize) -> Result<usize, Full> {
+        let start = self.cells.len();
+        if start + room + self.bodies.len() > CELLS_MAX { Err(Full) } else { Ok(start) }
+    }
+
+    #[inline]
+    fn add(&mut self, start: usize, len: usize, room: usize) -> Node {
+        let (start, len, room) = (start as u32, len as u32, room as u32);
+        self.bodies.push(Body { start, len, room, index: NO_INDEX, index_len: 0, shared: false });
+        Node(self.bodies.len() as u32 - 1)
     }
 
     fn body(&self, node: Node) -> Option<&Body> {
@@ -167,10 +163,8 @@ impl Trees {
     }
 
     fn grow(&mut self, node: Node, body: Body) -> Result<(), Full> {
-        let (start, room) = (self.cells.len(), (body.room as usize * 2).max(8));
-        if start + room + self.bodies.len() > CELLS_MAX {
-            return Err(Full);
-        }
+        let room = (body.room as usize * 2).max(8);
+        let start = self.begin(room)?;
         let old = body.start as usize;
         self.cells.extend_from_within(old..old + body.len as usize);
         self.cells.resize(start + room, Value::Null);
@@ -322,6 +316,14 @@ impl Trees {
         }
         if let (Some(body), Some(place)) = (self.body(copy).copied(), self.bodies.get_mut(node.0 as usize)) {
             *place = Body { shared: place.shared, ..body };
+        }
+        Ok(())
+    }
+
+    /// Merges the pairs of what has been read, whose texts are there now.
+    pub(crate) fn merge_noted(&mut self, text: &[u8]) -> Result<(), Full> {
+        while let Some(node) = self.repeated.pop() {
+            self.merge_duplicates(node, text)?;
         }
         Ok(())
     }

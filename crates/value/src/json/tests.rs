@@ -38,6 +38,36 @@ fn the_last_of_two_members_counts_in_the_place_of_the_first() {
 }
 
 #[test]
+fn keys_with_escapes() {
+    check(
+        r#"{"a\u0062":1,"c":2,"ab":3,"\u0063":4,"x":{"\n":1,"\n":[2,"\t"]}}"#,
+        r#"{"ab":3,"c":4,"x":{"\n":[2,"\t"]}}"#,
+    );
+}
+
+#[test]
+fn some_members() {
+    let some = |text: &str| {
+        let mut trees = Trees::default();
+        let mut bytes = text.as_bytes().to_vec();
+        let value = read_json_some(&mut bytes, Span::new(0, text.len()), &mut trees, |key| {
+            key == b"a" || key == b"d"
+        })?;
+        let mut out = Vec::new();
+        Print { text: &bytes, trees: &trees, style: JSON }.put(value, &mut out);
+        Ok(String::from_utf8(out).expect("JSON is UTF-8"))
+    };
+    let text = r#"{"x":[1,{"a":2}],"a":{"x":[1]},"c":"\n","\u0064":"\t","b":{"a":1}}"#;
+    assert_eq!(some(text).as_deref(), Ok(r#"{"a":{"x":[1]},"d":"\t"}"#));
+    assert_eq!(some("[1,{\"b\":2}]").as_deref(), Ok("[1,{\"b\":2}]"));
+    for bad in [r#"{"x":"\q"}"#, r#"{"x":{"a" 1}}"#, r#"{"x":[1 2]}"#, r#"{"x":1e999}"#, r#"{"x":{}"#] {
+        let problem = |result: Result<String, JsonError>| result.map_err(|e| (e.at, e.problem));
+        assert_eq!(problem(some(bad)), problem(read(bad)), "{bad}");
+        assert!(read(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
 fn leniently() {
     check(r#"{"a","b"}"#, r#"{"a":"b"}"#);
     check("[1,2,]", "[1,2]");

@@ -40,13 +40,33 @@ fn what_is_no_utf8_is_said() {
 
 #[test]
 fn what_needs_an_escape_is_found_wherever_it_stands() {
-    for len in 0..40 {
+    // Byte by byte.
+    let put = |text: &[u8]| {
+        let mut out = String::from("\"");
+        for byte in text {
+            match byte {
+                b'"' | b'\\' => out.extend(['\\', char::from(*byte)]),
+                0..0x20 | 0x7f => out.push_str(&format!("\\u{byte:04x}")),
+                0x80.. => out.push_str(&format!("\\\\x{byte:02x}")),
+                _ => out.push(char::from(*byte)),
+            }
+        }
+        out + "\""
+    };
+    for len in 0..70 {
         let mut text = vec![b'a'; len];
         assert_eq!(plain_len(&text), len);
         for at in 0..len {
             for byte in [0, 0x1f, b'"', b'\\', 0x7f, 0x80, 0xff] {
                 text[at] = byte;
                 assert_eq!(plain_len(&text), at, "{byte} at {at} of {len}");
+                let mut out = b"x".to_vec();
+                put_string(&text, &mut out);
+                assert_eq!(
+                    String::from_utf8_lossy(&out),
+                    format!("x{}", put(&text)),
+                    "{byte} at {at} of {len}"
+                );
             }
             text[at] = b'a';
         }
