@@ -2,8 +2,13 @@
 
 /// Keys and values.
 pub mod kv {
-    pub use crate::kv::outlined::each as by_outline;
+    pub use crate::kv::outlined::{each as by_outline, read as some_by_outline};
     pub use crate::kv::scan::{Key, Scanner, Text, unescape};
+}
+
+/// Keys that are looked for.
+pub mod names {
+    pub use crate::names::Table;
 }
 
 /// Fields between delimiters.

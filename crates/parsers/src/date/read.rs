@@ -152,7 +152,14 @@ impl Fields {
             (two @ [_, _], rest) => Some((i32::from(two[0] - b'0') * 10 + i32::from(two[1] - b'0'), rest)),
             _ => None,
         };
-        let (hours, rest) = pair(rest)?;
+        // `+5:30` is there too.
+        let short = || match rest {
+            [hour @ b'0'..=b'9', after @ ..] if after.first() == Some(&b':') => {
+                Some((i32::from(hour - b'0'), after))
+            }
+            _ => None,
+        };
+        let (hours, rest) = pair(rest).or_else(short)?;
         let (minutes, rest) = match rest.strip_prefix(b":") {
             Some(after) => pair(after)?,
             None => pair(rest).unwrap_or((0, rest)),

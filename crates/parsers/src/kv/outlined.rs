@@ -9,15 +9,15 @@ use record::NameId;
 use std::ops::Range;
 use wire::pairs::{Outline, Separators, closing_quote, is_word};
 
-/// Calls `pair` with the key, its name and the place of its value for each pair that is read, in order.
-/// False, and none is called, where the text has no outline.
+/// Calls `pair` with the key, what the table has for it and the place of its value for each pair whose key is
+/// there, in order. False, and none is called, where the text has no outline.
 #[inline]
-pub fn read(
+pub fn read<V: Copy>(
     text: &[u8],
     separators: &Separators,
     outline: &mut Outline,
-    table: &Table,
-    mut pair: impl FnMut(&[u8], NameId, Text),
+    table: &Table<V>,
+    mut pair: impl FnMut(&[u8], V, Text),
 ) -> bool {
     if !outline.draw(text, separators) {
         return false;
