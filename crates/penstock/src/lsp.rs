@@ -3,6 +3,7 @@
 
 mod completion;
 mod documents;
+mod expressions;
 mod findings;
 mod help;
 mod names;

@@ -106,6 +106,34 @@ fn what_may_stand_at_a_place_is_known() {
 }
 
 #[test]
+fn blocks_of_filterx_have_their_functions() {
+    let text = "@version: 4.11\n\
+        source s { internal(); };\n\
+        log { source(s); filterx {\n\
+          kv = parse_kv($MSG, );\n\
+          if ($HOST == \"a\") { $X = len(kv); };\n\
+        }; };\n";
+    let questions = json!([
+        ["textDocument/completion", at(3, 0)],
+        ["textDocument/completion", at(3, 20)],
+        ["textDocument/completion", at(4, 7)],
+        ["textDocument/hover", at(3, 7)],
+        ["textDocument/hover", at(4, 6)],
+        ["textDocument/hover", at(4, 28)],
+    ]);
+    let Some(answers) = asked(text, &questions) else { return skip(MISSING) };
+    let [_, start, arguments, dollar, kv, host, len] = answers.as_slice() else { panic!("{answers:?}") };
+    assert!(["parse_json", "switch"].iter().all(|word| labels(start).contains(word)), "{:?}", labels(start));
+    assert!(!labels(start).contains(&"destination"), "{:?}", labels(start));
+    assert!(labels(arguments).contains(&"pair_separator="), "{:?}", labels(arguments));
+    assert!(labels(dollar).contains(&"PROGRAM") && !labels(dollar).contains(&"len"), "{:?}", labels(dollar));
+    let help = |answer: &Value| answer["contents"]["value"].as_str().unwrap_or_default().to_owned();
+    assert!(help(kv).starts_with("`parse_kv(text[, value_separator=]"), "{}", help(kv));
+    assert!(help(host).starts_with("`${HOST}`"), "{}", help(host));
+    assert!(help(len).contains("Returns integer."), "{}", help(len));
+}
+
+#[test]
 fn names_are_followed_and_changed() {
     let questions = json!([
         ["textDocument/definition", at(5, 29)],

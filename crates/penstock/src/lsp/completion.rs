@@ -1,6 +1,7 @@
 //! What may stand at a place: statements, components, their options and words, names, macros.
 
 use super::documents::{Document, Documents};
+use super::expressions;
 use super::help;
 use super::names::{Kind, Names};
 use super::place::Surroundings;
@@ -53,6 +54,7 @@ pub fn at(documents: &Documents, params: &CompletionParams) -> Option<Completion
     }
     let items = match place.is_in_string {
         true => in_text(&document.text, offset),
+        false if expressions::is_inside(&place) => expressions::at(&place, &document.text, offset),
         false => outside(document, &place),
     };
     Some(CompletionResponse::Array(items))
@@ -110,10 +112,12 @@ fn in_text(text: &str, offset: usize) -> Vec<CompletionItem> {
     if !sign.ends_with('$') && !sign.ends_with("${") {
         return Vec::new();
     }
-    template::MACROS
-        .iter()
-        .map(|m| documented(m.name, CompletionItemKind::VARIABLE, m.example, m.help))
-        .collect()
+    macros()
+}
+
+pub fn macros() -> Vec<CompletionItem> {
+    let all = template::MACROS.iter();
+    all.map(|m| documented(m.name, CompletionItemKind::VARIABLE, m.example, m.help)).collect()
 }
 
 fn components(context: Context) -> Vec<CompletionItem> {
@@ -147,11 +151,11 @@ fn words(option: &OptionSpec) -> Vec<CompletionItem> {
     items
 }
 
-fn plain(label: &str, kind: CompletionItemKind) -> CompletionItem {
+pub fn plain(label: &str, kind: CompletionItemKind) -> CompletionItem {
     CompletionItem { label: label.to_owned(), kind: Some(kind), ..CompletionItem::default() }
 }
 
-fn documented(label: &str, kind: CompletionItemKind, detail: &str, text: &str) -> CompletionItem {
+pub fn documented(label: &str, kind: CompletionItemKind, detail: &str, text: &str) -> CompletionItem {
     let markdown = MarkupContent { kind: MarkupKind::Markdown, value: text.to_owned() };
     CompletionItem {
         detail: (!detail.is_empty()).then(|| detail.to_owned()),
@@ -172,6 +176,6 @@ fn snippet(label: &str, text: &str) -> CompletionItem {
     }
 }
 
-fn as_snippet(item: CompletionItem) -> CompletionItem {
+pub fn as_snippet(item: CompletionItem) -> CompletionItem {
     CompletionItem { insert_text_format: Some(InsertTextFormat::SNIPPET), ..item }
 }

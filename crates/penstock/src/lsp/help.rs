@@ -1,6 +1,7 @@
 //! What a word means: from the tables of components, options, filters, rewrites and macros.
 
 use super::documents::Documents;
+use super::expressions;
 use super::names::Names;
 use super::place::{self, Surroundings};
 use super::words;
@@ -18,7 +19,13 @@ pub fn at(documents: &Documents, params: &HoverParams) -> Option<Hover> {
     if place.is_in_comment {
         return None;
     }
-    let text = if place.is_in_string { of_macro(word) } else { of_word(&place, word) };
+    let behind = document.text.get(..start).unwrap_or_default();
+    let text = match place.is_in_string {
+        true => of_macro(word),
+        false if expressions::is_inside(&place) && behind.ends_with(['$', '{']) => of_macro(word),
+        false if expressions::is_inside(&place) => expressions::of_word(&place, word),
+        false => of_word(&place, word),
+    };
     let text = text.or_else(|| {
         let names = Names::of(document);
         let (kind, name) = names.at(document, offset)?;
