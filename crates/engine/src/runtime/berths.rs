@@ -62,8 +62,9 @@ impl Engine {
     fn take_along_to(&self, key: &DestinationKey, address: &str, index: usize, outlet: &Outlet) {
         let state = self.shared.state();
         let mark = [MARK, key.id.as_bytes(), format!("/{index}").as_bytes()].concat();
-        let known = state.get(&mark).or_else(|| self.known_by_another_name(key, index));
-        let known = known.and_then(|value| Known::decode(&value));
+        let own = state.get(&mark).map(|value| (mark.clone(), value));
+        let noted = own.or_else(|| self.noted_by_another_name(key, index));
+        let known = noted.as_ref().and_then(|(_, value)| Known::decode(value));
         let form = outlet.form().map_or("", |form| form.name);
         if let Some(known) = known.filter(|known| known.is_of(key, address, form))
             && let Err(error) = self.take_from(&known, key, outlet)
@@ -93,21 +94,22 @@ impl Engine {
                 }
             }
         }
+        // Not before: whoever is killed while the messages move has to find them again.
+        if let Some((at, _)) = noted.filter(|(at, _)| *at != mark) {
+            state.remove(&at);
+        }
     }
 
-    /// What is known of a destination that is called so now.
-    fn known_by_another_name(&self, key: &DestinationKey, index: usize) -> Option<Vec<u8>> {
+    /// What is known of a destination that is called so now, and where that is noted.
+    fn noted_by_another_name(&self, key: &DestinationKey, index: usize) -> Option<(Vec<u8>, Vec<u8>)> {
         let end = format!("/{index}").into_bytes();
         let is_there = |id: &[u8]| self.existing.destinations.keys().any(|key| key.id.as_bytes() == id);
         let mut all = self.shared.state().with_prefix(MARK).into_iter();
-        let found = all.find(|(mark, value)| {
+        all.find(|(mark, value)| {
             let id = mark.strip_prefix(MARK).and_then(|rest| rest.strip_suffix(end.as_slice()));
             let is_same = |known: Known| known.place == key.place.as_bytes();
             id.is_some_and(|id| !is_there(id)) && Known::decode(value).is_some_and(is_same)
-        });
-        let (mark, value) = found?;
-        self.shared.state().remove(&mark);
-        Some(value)
+        })
     }
 
     fn take_from(&self, known: &Known, key: &DestinationKey, outlet: &Outlet) -> Result<(), Fault> {
