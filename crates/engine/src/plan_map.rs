@@ -42,6 +42,8 @@ pub struct Entry {
     /// Which one it is of what stands there, from 0.
     pub index: usize,
     pub counters: Counters,
+    /// Of FilterX, the block with its statements.
+    pub block: Option<Arc<filterx::Block>>,
 }
 
 /// What counts the messages of a step.
@@ -170,9 +172,14 @@ impl PlanMap {
             Op::Deliver(destination) => (None, Counters::Destination(Arc::clone(destination.counters()))),
             Op::Rewrite(_) | Op::Fork(_) | Op::Join(_) | Op::DeliverOrdered(_) => (None, Counters::Nothing),
         };
+        let block = match &step.op {
+            Op::FilterX(op) => Some(Arc::clone(&op.block)),
+            _ => None,
+        };
         let statement = Some(Arc::clone(&step.from));
         let (kind, span) = (step.from.kind, step.span);
-        step.id = self.add(Entry { statement, name, span, parent, index, counters, ..Entry::of(kind) });
+        step.id =
+            self.add(Entry { statement, name, span, parent, index, counters, block, ..Entry::of(kind) });
     }
 
     fn add(&mut self, entry: Entry) -> StepId {
@@ -193,6 +200,7 @@ impl Entry {
             parent: None,
             index: 0,
             counters: Counters::Nothing,
+            block: None,
         }
     }
 }

@@ -161,32 +161,63 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// How deep the deepest expression in it is.
-    pub fn depth(&self) -> u16 {
-        let each = |all: &[Expr]| all.iter().map(|e| e.depth).max().unwrap_or(0);
+    /// Calls `visit` with each expression that stands directly in it.
+    pub fn each<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
         match self {
             Kind::Attribute(a, _)
             | Kind::Append(a)
             | Kind::Isset(a)
             | Kind::Dpath(a)
             | Kind::Unary(_, a)
-            | Kind::Declare(_, a) => a.depth,
-            Kind::Element(a, b) | Kind::Binary(_, a, b) | Kind::Assign(a, _, b) => a.depth.max(b.depth),
-            Kind::Slice(a, b, c) => {
-                [Some(a), b.as_ref(), c.as_ref()].into_iter().flatten().map(|e| e.depth).max().unwrap_or(0)
+            | Kind::Declare(_, a) => visit(a),
+            Kind::Element(a, b) | Kind::Binary(_, a, b) | Kind::Assign(a, _, b) => {
+                visit(a);
+                visit(b);
             }
-            Kind::Ternary(a, b, c) => a.depth.max(c.depth).max(b.as_ref().map_or(0, |b| b.depth)),
-            Kind::Dict(pairs) => pairs.iter().map(|p| p.key.depth.max(p.value.depth)).max().unwrap_or(0),
-            Kind::List(items) | Kind::Tuple(items) => each(items),
-            Kind::Call(call) => call.args.iter().map(|a| a.value.depth).max().unwrap_or(0),
+            Kind::Slice(a, b, c) => {
+                visit(a);
+                b.iter().chain(c).for_each(|e| visit(e));
+            }
+            Kind::Ternary(a, b, c) => {
+                visit(a);
+                b.iter().for_each(|e| visit(e));
+                visit(c);
+            }
+            Kind::Dict(pairs) => pairs.iter().for_each(|pair| {
+                visit(&pair.key);
+                visit(&pair.value);
+            }),
+            Kind::List(items) | Kind::Tuple(items) => items.iter().for_each(visit),
+            Kind::Call(call) => call.args.iter().for_each(|argument| visit(&argument.value)),
             Kind::If(branches, otherwise) => {
-                let bodies = branches.iter().map(|(c, body)| c.depth.max(each(body)));
-                bodies.chain(otherwise.iter().map(|body| each(body))).max().unwrap_or(0)
+                for (condition, body) in branches {
+                    visit(condition);
+                    body.iter().for_each(&mut *visit);
+                }
+                otherwise.iter().flatten().for_each(visit);
             }
             Kind::Switch(selector, cases) => {
-                selector.depth.max(cases.iter().map(|case| each(&case.body)).max().unwrap_or(0))
+                visit(selector);
+                for case in cases {
+                    match &case.label {
+                        Label::Value(value) => visit(value),
+                        Label::Range(low, high) => {
+                            visit(low);
+                            visit(high);
+                        }
+                        Label::Default => {}
+                    }
+                    case.body.iter().for_each(&mut *visit);
+                }
             }
-            _ => 0,
+            _ => {}
         }
+    }
+
+    /// How deep the deepest expression in it is.
+    pub fn depth(&self) -> u16 {
+        let mut deepest = 0;
+        self.each(&mut |expr| deepest = deepest.max(expr.depth));
+        deepest
     }
 }

@@ -10,18 +10,21 @@ mod statement;
 mod target;
 mod texts;
 mod types;
+mod wanted;
 
 pub use applications::{AppVariable, is_application, name_application, switch_applications};
 pub use arguments::Arguments;
+pub use wanted::Only;
 
 use crate::ast::{self, Extent};
-use crate::program::{Block, Body, Of, Uses, Variable, Written};
+use crate::program::{Block, Body, Of, Role, Uses, Variable, Written};
 use conf_syntax::RawBlock;
 use diag::{Diagnostic, Diagnostics, SourceMap, Span};
 use filter::{FilterEnv, new_asker};
 use record::{NameId, intern};
 use std::collections::HashMap;
 use template::TemplateOptions;
+use wanted::Wanted;
 
 /// Variables and texts of a block.
 const NAMES_MAX: usize = 1 << 16;
@@ -49,6 +52,9 @@ pub struct Compiler<'a> {
     by_text: HashMap<Box<[u8]>, u32>,
     places: Vec<Written>,
     pub uses: Uses,
+    wanted: Wanted,
+    /// What is looked at of what the next function returns.
+    only: Option<Only>,
 }
 
 /// Compiles a block; `None` when something is wrong with it, which is reported.
@@ -81,6 +87,8 @@ impl<'a> Compiler<'a> {
             by_text: HashMap::new(),
             places: Vec::new(),
             uses: Uses::default(),
+            wanted: Wanted::default(),
+            only: None,
         }
     }
 
@@ -166,13 +174,20 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Notes where a statement without errors stands.
-    fn written(&mut self, statement: &ast::Expr) -> u32 {
-        let place = self.span(statement.at);
-        let text = self.source(statement.at).split_whitespace().collect::<Vec<_>>().join(" ");
-        let location = self.setting.sources.locate(place).to_string();
-        let operands = self.operands(statement);
-        self.places.push(Written { location: location.into(), text: text.into(), operands });
+    /// Notes where a statement or condition without errors stands. Of an `if` and a `switch`, what is in
+    /// their braces has places of its own.
+    fn written(&mut self, expr: &ast::Expr, role: Role) -> u32 {
+        let head = match &expr.kind {
+            ast::Kind::If(branches, _) => branches.first().map(|(condition, _)| condition.at),
+            ast::Kind::Switch(selector, _) => Some(selector.at),
+            _ => None,
+        };
+        let shown = head.map_or(expr.at, |head| Extent { end: head.end, ..expr.at });
+        let mut text = self.source(shown).split_whitespace().collect::<Vec<_>>().join(" ");
+        text.push_str(if head.is_some() { ")" } else { "" });
+        let location = self.setting.sources.locate(self.span(expr.at)).to_string();
+        let operands = self.operands(expr);
+        self.places.push(Written { location: location.into(), text: text.into(), role, operands });
         self.places.len() as u32 - 1
     }
 

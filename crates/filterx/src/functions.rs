@@ -12,6 +12,7 @@ mod labels;
 mod metrics;
 mod otel;
 mod pairs;
+mod protobuf;
 mod regexp;
 mod strings;
 mod time;
@@ -43,12 +44,12 @@ pub const GROUPS: &[(&str, &[Function])] = &[
     ("Counters", metrics::FUNCTIONS),
     ("Failures", failures::FUNCTIONS),
     ("OpenTelemetry", otel::FUNCTIONS),
+    ("Protocol buffers", &[protobuf::FUNCTION]),
 ];
 
 /// Functions of AxoSyslog that do not work here, refused by name, and what to do instead.
 pub(crate) const NOT_YET: &[(&str, &str)] = &[
     ("load_vars", "it has been removed from the language: name the variables"),
-    ("protobuf_message", "send JSON: format_json()"),
     ("pubsub_message", "send JSON: format_json()"),
 ];
 

@@ -25,6 +25,8 @@ pub use compile::{
 };
 pub use function::{Form, Function, Parameter};
 pub use functions::{GROUPS, all as functions};
-pub use program::Block;
-pub use run::{CAUSES, Cause, Causes, Evaluation, MADE_BYTES_MAX, Operand, Outcome, Report};
+pub use program::{Block, Role, Written};
+pub use run::{
+    CAUSES, Cause, Causes, Evaluation, Followed, Judgement, MADE_BYTES_MAX, Operand, Outcome, Report,
+};
 pub use types::Types;

@@ -55,7 +55,7 @@ pub enum Expr {
     Plain(Plain, Box<[Expr]>),
     Operation(Box<dyn Operation>),
     Control(Signal),
-    If(Box<[(Expr, Body)]>, Option<Body>),
+    If(Box<[Branch]>, Option<Body>),
     /// An `if` whose conditions compare one variable with texts.
     Chain(Box<Chain>),
     Switch(Box<Switch>),
@@ -103,14 +103,33 @@ pub struct Statement {
     pub number: u32,
 }
 
-/// Where a statement stands.
+/// What is done where a condition holds.
+pub struct Branch {
+    pub condition: Expr,
+    /// Which one the condition is of the block's places.
+    pub number: u32,
+    pub body: Body,
+}
+
+/// What a place of a block is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Statement,
+    /// It decides what is done, or whether the message goes on.
+    Condition,
+    /// An `if`, whose conditions have places of their own; `break`.
+    Frame,
+}
+
+/// Where a statement or condition stands.
 pub struct Written {
     /// `file:line:column`.
     pub location: Box<str>,
     /// As written, with single blanks.
     pub text: Box<str>,
+    pub role: Role,
     /// Variables and elements of them that it looks at, as written: told when it fails.
-    pub operands: Box<[(Box<str>, Expr)]>,
+    pub(crate) operands: Box<[(Box<str>, Expr)]>,
 }
 
 /// Decided by one look-up, where the variable is a text.
@@ -118,7 +137,7 @@ pub struct Chain {
     pub variable: u32,
     /// Number of the first branch that asks for each text.
     pub texts: Texts,
-    pub branches: Box<[(Expr, Body)]>,
+    pub branches: Box<[Branch]>,
     pub otherwise: Option<Body>,
 }
 
@@ -178,6 +197,11 @@ impl Block {
     /// Adds what it looks at.
     pub fn reads(&self, demand: &mut Demand) {
         demand.merge(&self.uses.reads);
+    }
+
+    /// Its statements and conditions, those inside others too.
+    pub fn places(&self) -> &[Written] {
+        &self.places
     }
 
     /// The values it may set.

@@ -8,12 +8,14 @@ mod conditional;
 mod eval;
 mod evaluate;
 mod failure;
+mod follow;
 mod message;
 mod text;
 
 pub use evaluate::Evaluation;
 pub(crate) use failure::json_text;
 pub use failure::{CAUSES, Cause, Causes, Failure, Operand, Report, Signal};
+pub use follow::{Followed, Judgement};
 
 use crate::functions::{Piece, Places};
 use crate::program::{Block, Statement, Variable, Written};
@@ -95,6 +97,8 @@ pub struct Run<'a> {
     pub(crate) text_end: usize,
     /// The innermost statement that control left.
     pub(crate) statement: Option<u32>,
+    /// The statements and conditions that have been taken, where somebody watches.
+    pub(crate) trail: Option<Vec<Followed>>,
 }
 
 impl Block {
@@ -129,19 +133,16 @@ impl Block {
         causes
     }
 
-    /// The same for one message, with what is to be told of a failure.
-    pub fn judge(
-        &self,
-        batch: &mut Batch,
-        index: usize,
-        cx: &mut FilterContext,
-    ) -> (Outcome, Option<Report>) {
+    /// The same for one message, with what is to be told of it.
+    pub fn judge(&self, batch: &mut Batch, index: usize, cx: &mut FilterContext) -> Judgement {
         let mut memory = self.memory();
         let mut run = self.begin(batch, index, cx, &mut memory);
+        run.trail = Some(Vec::new());
         let result = run.body(&self.statements);
         let outcome = run.end(result);
+        let trail = run.trail.take().unwrap_or_default();
         let report = (outcome == Outcome::Failed).then(|| Report::of(&mut run));
-        (outcome, report)
+        Judgement { outcome, report, trail }
     }
 
     fn memory(&self) -> Memory {
@@ -171,6 +172,7 @@ impl Block {
             memory,
             signal: Signal::Done,
             statement: None,
+            trail: None,
         }
     }
 }
@@ -198,11 +200,12 @@ impl Run<'_> {
 
     pub(crate) fn body(&mut self, statements: &[Statement]) -> Result<(), Halt> {
         for statement in statements {
-            self.statement(statement)?;
+            self.followed(statement.number, |run| run.statement(statement).map(|()| true))?;
         }
         Ok(())
     }
 
+    #[inline(always)]
     fn statement(&mut self, statement: &Statement) -> Result<(), Halt> {
         let value = match self.eval(&statement.expr) {
             Ok(value) => value,

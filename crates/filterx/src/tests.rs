@@ -5,6 +5,7 @@ mod grammar;
 mod language;
 mod models;
 mod random;
+mod scanners;
 
 use crate::ast::Expr;
 use crate::{Outcome, Setting, compile_text, grammar as syntax};
@@ -56,13 +57,13 @@ pub fn run(texts: &[&str]) -> Result<(Batch, Outcome), String> {
     cx.render = sample::context();
     for text in texts {
         let block = compiled(text).map_err(|all| format!("config: {}", all.join("; ")))?;
-        let (outcome, report) = block.judge(&mut batch, 0, &mut cx);
-        match (outcome, report) {
-            (Outcome::Failed, report) => {
-                return Err(format!("error: {}", report.unwrap_or_default().message));
+        let judgement = block.judge(&mut batch, 0, &mut cx);
+        match judgement.outcome {
+            Outcome::Failed => {
+                return Err(format!("error: {}", judgement.report.unwrap_or_default().message));
             }
-            (Outcome::Dropped, _) => return Ok((batch, outcome)),
-            _ => {}
+            Outcome::Dropped => return Ok((batch, Outcome::Dropped)),
+            Outcome::Passed => {}
         }
     }
     Ok((batch, Outcome::Passed))

@@ -78,7 +78,7 @@ fn cases_pass_when_the_configuration_does_what_they_say() {
     // Cases by name, on one thread, and found by their folder.
     let folder = lab.dir().display().to_string();
     let outcome = run_command(&["test", &folder, "--only", "ssh", "--jobs", "1"]);
-    assert!(outcome.stdout.ends_with("1 cases: 1 passed, 0 failed\n"), "{outcome:?}");
+    assert!(outcome.stdout.ends_with("1 case: 1 passed, 0 failed\n"), "{outcome:?}");
 }
 
 #[test]
@@ -304,6 +304,42 @@ fn examples_of_pattern_databases_join_in() {
     assert!(
         outcome.stdout.contains("rule r3  never hit") && !outcome.stdout.contains("rule r1  never"),
         "{outcome:?}"
+    );
+}
+
+#[test]
+fn coverage_sees_statements_and_conditions_of_filterx() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\ndestination d {{ file(\"%dir%/out\"); }};\n\
+         log {{ source(s); filterx {{\n  $HOST == \"web\";\n  if ($MSG == \"a\") {{\n    $X = 1;\n  }} elif (isset($NOSUCH)) {{\n    \
+         $X = 2;\n  }} else {{\n    $X = 3;\n  }};\n  switch ($X) {{\n    case 1: $Y = 1; break;\n    case 2: $Y = 2; break;\n  }};\n}}; destination(d); }};\n"
+    );
+    let start = config.lines().position(|line| line.contains("filterx {")).unwrap() + 1;
+    let case = "[[case]]\nname = \"both\"\nlines = ['<13>Nov 23 10:00:00 web app: a', '<13>Nov 23 10:00:00 web app: b']\n\
+                [[case.expect]]\ndestination = \"d\"\ncount = 2\n";
+    let text = lab.path("c.txt").display().to_string();
+    let outcome = test(&write(&lab, &config, case), &["--coverage", "--coverage-text", &text]);
+    let gaps: Vec<&str> = outcome.stdout.lines().filter(|line| line.contains("relay.conf:")).collect();
+    for (line, part, gap) in [
+        (1, "$HOST == \"web\"", "always holds"),
+        (4, "isset($NOSUCH)", "never holds"),
+        (5, "$X = 2", "never reached"),
+        (11, "$Y = 2", "never reached"),
+    ] {
+        let place = format!("relay.conf:{} ", start + line);
+        let is_it = |found: &&&str| found.contains(&place) && found.contains(part) && found.ends_with(gap);
+        assert!(gaps.iter().find(is_it).is_some(), "{place}{part} {gap}: {outcome:?}");
+    }
+    assert!(
+        !gaps.iter().any(|gap| gap.contains("$X = 1") || gap.contains("$X = 3") || gap.contains("$MSG")),
+        "{gaps:#?}"
+    );
+    assert!(outcome.stdout.contains("conditions with both outcomes"), "{outcome:?}");
+    let text = std::fs::read_to_string(&text).unwrap();
+    assert!(
+        text.lines().any(|line| line.trim_start().starts_with("2 ") && line.contains("switch ($X)")),
+        "{text}"
     );
 }
 

@@ -208,5 +208,18 @@ fn failures_are_counted_by_block_and_cause_and_explained_with_operands() {
         "--line",
         "<13>Nov 11 01:02:03 web app: 12",
     ]);
-    assert!(outcome.stdout.contains("n = 12") && outcome.stdout.contains("n < 10"), "{outcome:?}");
+    let lines: Vec<&str> = outcome.stdout.lines().map(str::trim).collect();
+    let told = |start: &str, end: &str| {
+        lines.iter().any(|line| line.contains("tried.conf:") && line.contains(start) && line.ends_with(end))
+    };
+    assert!(told("n = int($MSG)  with $MSG = \"12\"", "done"), "{outcome:?}");
+    assert!(told("n < 10  with n = 12", "failed: bailing out due to a falsy expr: false"), "{outcome:?}");
+    let outcome = run_command(&[
+        "explain",
+        "--config",
+        path.to_str().unwrap(),
+        "--line",
+        "<13>Nov 11 01:02:03 web app: 2",
+    ]);
+    assert!(outcome.stdout.contains("n < 10  with n = 2  holds"), "{outcome:?}");
 }

@@ -5,7 +5,7 @@ use super::Run;
 use crate::program::{Branch, FilterXOp, Step};
 use crate::watch::{Event, Verdict};
 use filter::Judged;
-use filterx::Outcome;
+use filterx::{Block, Judgement, Outcome, Role};
 
 impl Run<'_, '_> {
     pub(super) fn expressions(&mut self, step: &Step, op: &FilterXOp, selection: &mut Vec<u32>) {
@@ -48,20 +48,16 @@ impl Run<'_, '_> {
             let Some(before) = self.batch.records.get(at).copied() else { return false };
             let message = watch.message(self.batch, &before);
             watch.tell(message, &Event::Begins(step.at()));
-            let (outcome, report) = op.block.judge(self.batch, at, &mut self.scratch.filter);
-            if let Some(report) = report {
+            let judgement = op.block.judge(self.batch, at, &mut self.scratch.filter);
+            let outcome = judgement.outcome;
+            if let Some(report) = &judgement.report {
                 let mut causes = filterx::Causes::default();
                 causes.count(report.cause);
                 op.failures.add(causes);
-                let values = report.operands_told();
-                let operands: [(&'static str, &[u8]); 4] = [
-                    ("expr", report.location.as_bytes()),
-                    ("statement", report.statement.as_bytes()),
-                    ("error", report.message.as_bytes()),
-                    ("operands", values.as_bytes()),
-                ];
-                let operands = operands.get(..3 + usize::from(!values.is_empty())).unwrap_or(&operands);
-                let judged = Judged { function: "filterx", operands, holds: Some(false) };
+            }
+            for told in told(&op.block, &judgement) {
+                let operands = told.operands();
+                let judged = Judged { function: "filterx", operands: &operands, holds: Some(told.holds) };
                 watch.tell(message, &Event::Judged(step.at(), &judged));
             }
             watch.tell_changes(message, self.batch, at, &before);
@@ -76,4 +72,53 @@ impl Run<'_, '_> {
         self.watch = Some(watch);
         true
     }
+}
+
+/// A statement or condition of a block in what is told of it.
+struct Told<'a> {
+    role: Role,
+    location: &'a str,
+    text: &'a str,
+    error: &'a str,
+    values: String,
+    holds: bool,
+}
+
+impl Told<'_> {
+    fn operands(&self) -> Vec<(&'static str, &[u8])> {
+        let text = if self.role == Role::Condition { "condition" } else { "statement" };
+        let all =
+            [("expr", self.location), (text, self.text), ("error", self.error), ("operands", &self.values)];
+        all.into_iter()
+            .filter(|(_, text)| !text.is_empty())
+            .map(|(name, text)| (name, text.as_bytes()))
+            .collect()
+    }
+}
+
+/// What a message took, and behind it why the block failed for it.
+fn told<'a>(block: &'a Block, judgement: &'a Judgement) -> Vec<Told<'a>> {
+    let report = judgement.report.as_ref();
+    let taken = judgement.trail.iter().filter_map(|followed| {
+        let place = block.places().get(followed.number as usize)?;
+        let is_told_behind =
+            !followed.holds && report.is_some_and(|report| report.location == *place.location);
+        (!is_told_behind).then(|| Told {
+            role: place.role,
+            location: &place.location,
+            text: &place.text,
+            error: "",
+            values: followed.operands_told(),
+            holds: followed.holds,
+        })
+    });
+    let failed = report.map(|report| Told {
+        role: Role::Statement,
+        location: &report.location,
+        text: &report.statement,
+        error: &report.message,
+        values: report.operands_told(),
+        holds: false,
+    });
+    taken.chain(failed).collect()
 }

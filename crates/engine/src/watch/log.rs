@@ -119,7 +119,7 @@ impl LogWatch {
 
     fn judged(&self, at: &Statement, judged: &Judged<'_>, message: Message) {
         if judged.function == "filterx" {
-            return failed(judged, message);
+            return self.expression(judged, message);
         }
         if !self.traces {
             return;
@@ -145,6 +145,29 @@ impl LogWatch {
         let fields: [Field<'_>; 4] =
             [("result", &result), ("type", &judged.function), ("rule", &at.rule), ("location", &at.location)];
         self.trace("Filter node evaluation result", &fields, message);
+    }
+
+    /// A statement or condition of FilterX, in AxoSyslog's form.
+    fn expression(&self, judged: &Judged<'_>, message: Message) {
+        let operand = |name: &str| {
+            let found = judged.operands.iter().find(|(operand, _)| *operand == name);
+            found.map(|(_, text)| String::from_utf8_lossy(text).into_owned())
+        };
+        let condition = operand("condition");
+        let text = condition.clone().or_else(|| operand("statement")).unwrap_or_default();
+        let expr = format!("{}|\t{text}", operand("expr").unwrap_or_default());
+        let operands = operand("operands").unwrap_or_default();
+        if let Some(error) = operand("error") {
+            let fields: [Field<'_>; 4] =
+                [("err_idx", &"[1/1]"), ("expr", &expr), ("error", &error), ("operands", &operands)];
+            return say(Level::Debug, "FILTERX ERROR", &fields, message);
+        }
+        let what = match (condition, judged.holds) {
+            (None, _) => "FILTERX ESTEP",
+            (Some(_), Some(true)) => "FILTERX CONDT",
+            (Some(_), _) => "FILTERX CONDF",
+        };
+        self.trace(what, &[("expr", &expr), ("operands", &operands)], message);
     }
 
     fn changed(&self, change: &Change<'_>, message: Message) {
@@ -208,19 +231,6 @@ fn instance(source: &Source) -> String {
         true => source.driver.to_owned(),
         false => format!("{},{}", source.driver, source.instance),
     }
-}
-
-/// Why a block of FilterX failed, in AxoSyslog's form.
-fn failed(judged: &Judged<'_>, message: Message) {
-    let operand = |name: &str| {
-        let found = judged.operands.iter().find(|(operand, _)| *operand == name);
-        found.map_or_else(String::new, |(_, text)| String::from_utf8_lossy(text).into_owned())
-    };
-    let expr = format!("{}|\t{}", operand("expr"), operand("statement"));
-    let (error, operands) = (operand("error"), operand("operands"));
-    let fields: [Field<'_>; 4] =
-        [("err_idx", &"[1/1]"), ("expr", &expr), ("error", &error), ("operands", &operands)];
-    say(Level::Debug, "FILTERX ERROR", &fields, message);
 }
 
 /// What is said before a filter function is asked. Those that match a pattern say `match()`, as in syslog-ng.

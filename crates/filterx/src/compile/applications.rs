@@ -4,7 +4,7 @@
 use super::{Compiler, Setting};
 use crate::ast;
 use crate::grammar;
-use crate::program::{Block, Expr, Statement, Switch};
+use crate::program::{Block, Expr, Role, Statement, Switch};
 use crate::run::Signal;
 use conf_syntax::{Call, RawBlock};
 use diag::{Diagnostics, SourceMap, Span};
@@ -72,7 +72,7 @@ pub fn switch_applications(
     compiler.made = Some(variable.text.into());
     let statements = compiler.parsed(&format!("{};", variable.text));
     let selector = statements.first().and_then(|statement| compiler.expr(statement));
-    let number = statements.first().map_or(0, |statement| compiler.written(statement));
+    let number = statements.first().map_or(0, |statement| compiler.written(statement, Role::Statement));
     compiler.made = None;
     let mut switch = Switch {
         selector: selector.unwrap_or(Expr::Value(value::Value::Null)),
@@ -81,11 +81,20 @@ pub fn switch_applications(
         default: None,
         cases: Vec::new(),
     };
-    for (case, (name, blocks)) in applications.iter().enumerate() {
-        let mut body: Vec<Statement> = Vec::new();
+    // All is read before anything is compiled: the blocks have their variables in common.
+    let mut parsed = Vec::new();
+    for (name, blocks) in applications {
+        let mut parts = Vec::new();
         for raw in blocks {
             compiler.base = raw.inner;
-            let statements = compiler.parsed(&raw.text);
+            parts.push((raw.inner, compiler.parsed(&raw.text)));
+        }
+        parsed.push((name, parts));
+    }
+    for (case, (name, parts)) in parsed.into_iter().enumerate() {
+        let mut body: Vec<Statement> = Vec::new();
+        for (inner, statements) in parts {
+            compiler.base = inner;
             body.extend(compiler.body(&statements));
         }
         body.push(Statement { expr: Expr::Control(Signal::Break), checked: false, number });
@@ -111,7 +120,7 @@ fn quoted(name: &str) -> String {
 }
 
 impl Compiler<'_> {
-    /// The statements of a text; what cannot be read is reported.
+    /// The statements of a text, and what they look at is noted; what cannot be read is reported.
     pub(super) fn parsed(&mut self, text: &str) -> Vec<ast::Expr> {
         let (statements, errors) = grammar::parse(text);
         for error in errors {
@@ -121,6 +130,7 @@ impl Compiler<'_> {
                 None => finding,
             });
         }
+        self.wanted.note(&statements);
         statements
     }
 }

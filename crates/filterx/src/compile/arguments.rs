@@ -1,11 +1,11 @@
 //! Calls of functions: arguments matched with the parameters of the table.
 
-use super::Compiler;
 use super::types::types_of;
+use super::{Compiler, Only};
 use crate::ast::{self, Extent, Kind, Unary};
 use crate::function::{Build, Form, Function, Parameter};
 use crate::functions;
-use crate::program::{ARGUMENTS_MAX, Expr, Operation, Target};
+use crate::program::{ARGUMENTS_MAX, Expr, Operation, Plain, Target};
 use diag::Diagnostic;
 
 /// The arguments of a call, by the number of their parameter.
@@ -14,16 +14,19 @@ pub struct Arguments<'c, 'a> {
     pub function: &'static Function,
     pub at: Extent,
     given: Vec<Vec<ast::Expr>>,
+    /// What is looked at of what the call returns; `None` for everything.
+    pub only: Option<Only>,
 }
 
 impl Compiler<'_> {
     pub(super) fn call(&mut self, call: &ast::Call, at: Extent) -> Option<Expr> {
+        let only = self.only.take();
         let Some(function) = functions::find(&call.name.text) else {
             self.unknown(&call.name);
             return None;
         };
         let given = self.bind(function, call, at)?;
-        let mut arguments = Arguments { compiler: self, function, at, given };
+        let mut arguments = Arguments { compiler: self, function, at, given, only };
         match function.build {
             Build::Made(build) => build(&mut arguments),
             Build::Plain(run) => arguments.plain(run),
@@ -123,7 +126,8 @@ impl Arguments<'_, '_> {
         self.compiler.wrong_with("Y0103", text, place, help);
     }
 
-    fn plain(&mut self, run: crate::program::Plain) -> Option<Expr> {
+    /// A call that works on its values alone.
+    pub fn plain(&mut self, run: Plain) -> Option<Expr> {
         let mut values = Vec::new();
         for at in 0..self.function.parameters.len().min(ARGUMENTS_MAX) {
             if self.is_given(at) {

@@ -32,6 +32,7 @@ impl Compiler<'_> {
             signal: Signal::Done,
             text_end: crate::run::MADE_BYTES_MAX,
             statement: None,
+            trail: None,
             places: &[],
             meta: None,
             before: None,

@@ -1,8 +1,10 @@
 //! Statements.
 
 use super::Compiler;
+use super::types::types_of;
 use crate::ast::{self, AssignBy, Kind};
-use crate::program::{Body, Chain, Expr, Label, Statement, Switch, Target, Texts};
+use crate::program::{Body, Branch, Chain, Expr, Label, Role, Statement, Switch, Target, Texts};
+use crate::types::Types;
 use value::Value;
 
 /// Texts for which a look-up is quicker than comparing one by one.
@@ -18,7 +20,13 @@ impl Compiler<'_> {
                 Kind::Assign(..) | Kind::Declare(..) | Kind::If(..) | Kind::Switch(..)
             ) && !matches!(&statement.kind, Kind::Call(call) if call.name.text == "set_fields");
             if let Some(expr) = self.expr(statement) {
-                let number = self.written(statement);
+                let role = match &statement.kind {
+                    Kind::If(..) | Kind::Break => Role::Frame,
+                    Kind::Switch(..) => Role::Statement,
+                    _ if checked && is_condition(&expr) => Role::Condition,
+                    _ => Role::Statement,
+                };
+                let number = self.written(statement, role);
                 body.push(Statement { expr, checked, number });
             }
         }
@@ -30,6 +38,7 @@ impl Compiler<'_> {
             return self.path_assignment(inner, by, value);
         }
         let target = self.target(to, "an assignment");
+        self.only = self.only_wanted(to, value);
         let value = self.expr(value);
         let (target, value) = (target?, value?);
         self.note_write(target.variable);
@@ -65,10 +74,11 @@ impl Compiler<'_> {
         otherwise: Option<&Vec<ast::Expr>>,
     ) -> Option<Expr> {
         let mut compiled = Vec::new();
-        for (condition, body) in branches {
-            let condition = self.expr(condition);
+        for (written, body) in branches {
+            let condition = self.expr(written);
+            let number = condition.as_ref().map_or(0, |_| self.written(written, Role::Condition));
             let body = self.body(body);
-            compiled.extend(condition.map(|condition| (condition, body)));
+            compiled.extend(condition.map(|condition| Branch { condition, number, body }));
         }
         let otherwise = otherwise.map(|body| self.body(body));
         Some(match self.texts_asked_for(&compiled) {
@@ -80,11 +90,11 @@ impl Compiler<'_> {
     }
 
     /// The texts that one variable is compared with by all branches, and the first branch of each.
-    fn texts_asked_for(&self, branches: &[(Expr, Body)]) -> Option<(u32, Texts)> {
+    fn texts_asked_for(&self, branches: &[Branch]) -> Option<(u32, Texts)> {
         let mut texts = Texts::default();
         let mut variable = None;
-        for (number, (condition, _)) in branches.iter().enumerate() {
-            self.asks(condition, number, &mut variable, &mut texts)?;
+        for (number, branch) in branches.iter().enumerate() {
+            self.asks(&branch.condition, number, &mut variable, &mut texts)?;
         }
         variable.filter(|_| texts.len() >= LOOKED_UP_MIN).map(|variable| (variable, texts))
     }
@@ -159,6 +169,11 @@ impl Compiler<'_> {
         let text = format!("this `{what}` has been there before");
         self.wrong_with("Y0109", text, case.at, "remove one of them");
     }
+}
+
+/// Whether a statement is there to hold or not.
+fn is_condition(expr: &Expr) -> bool {
+    types_of(expr).is(Types::BOOLEAN) && !matches!(expr, Expr::Unset(_) | Expr::Value(_))
 }
 
 fn is_below(a: Value, b: Value) -> bool {

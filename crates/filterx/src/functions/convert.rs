@@ -109,7 +109,7 @@ pub const FUNCTIONS: &[Function] = &[
         returns: Types::DICT,
         help: "A dict: an empty one, a copy of a mapping, or what a text of JSON says.",
         examples: &[("dict()", "{}"), ("dict('{\"a\":1}')", "{\"a\":1}")],
-        build: Build::Plain(dict),
+        build: Build::Made(|args| super::json::reading(args, dict)),
     },
     Function {
         name: "json",
@@ -120,7 +120,7 @@ pub const FUNCTIONS: &[Function] = &[
             ("json('{\"a\":[1,2]}')", "{\"a\":[1,2]}"),
             ("json(\"[1]\")", "error: Failed to typecast: from_type: string, to_type: dict"),
         ],
-        build: Build::Plain(dict),
+        build: Build::Made(|args| super::json::reading(args, dict)),
     },
     Function {
         name: "list",
@@ -155,7 +155,9 @@ pub const FUNCTIONS: &[Function] = &[
         examples: &[("istype({}, \"mapping\")", "true"), ("istype($MSG, \"string\")", "true")],
         build: Build::Made(|args| {
             let name = args.string(1, "")?;
-            let Some(types) = Types::named(&name) else {
+            // Types that no value shows.
+            let hidden = ["message_value", "stash_reference"].contains(&name.as_str());
+            let Some(types) = Types::named(&name).or(hidden.then_some(Types::NONE)) else {
                 let known = Types::names().collect::<Vec<_>>().join(", ");
                 args.wrong(1, format!("unknown type: {name}"), &format!("types are {known}"));
                 return None;

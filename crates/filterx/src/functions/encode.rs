@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use md5::Md5;
 use sha1::Sha1;
-use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
+use sha2::{Digest, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 use value::Value;
 
 const DATA: &[Parameter] = &[Parameter::value("data", Types::BINARY)];
@@ -57,20 +57,20 @@ pub const FUNCTIONS: &[Function] = &[
     function(
         "digest",
         &[Parameter::value("data", Types::BINARY), Parameter::named("alg", Form::Text, "\"sha256\"")],
-        "The digest of a text as bytes, by `md5`, `sha1`, `sha224`, `sha256`, `sha384` or `sha512`.",
-        &[("hex_encode(digest(\"abc\", alg=\"md5\"))", "\"900150983cd24fb0d6963f7d28e17f72\"")],
+        "The digest of a text as bytes, by `md5`, `sha1`, `sha224`, `sha256`, `sha384`, `sha512`, `sha512-224`, `sha512-256` or `md5-sha1`.",
+        &[
+            ("hex_encode(digest(\"abc\", alg=\"md5\"))", "\"900150983cd24fb0d6963f7d28e17f72\""),
+            ("hex_encode(digest(\"abc\", alg=\"SHA2-512/224\"))[..8]", "\"4634270f\""),
+        ],
         Build::Made(|args| {
             let name = args.string(1, "sha256")?;
-            let Some((_, run)) = ALGORITHMS.iter().find(|(known, _)| name.eq_ignore_ascii_case(known)) else {
-                args.wrong(
-                    1,
-                    format!("unknown algorithm: {name}"),
-                    "md5, sha1, sha224, sha256, sha384 and sha512 are known",
-                );
+            let Some(run) = algorithm(&name) else {
+                let known = "md5, sha1, sha224, sha256, sha384, sha512, sha512-224, sha512-256 and md5-sha1 are known";
+                args.wrong(1, format!("unknown algorithm: {name}"), known);
                 return None;
             };
             let data = args.value(0)?;
-            args.made(DigestBy { data, run: *run })
+            args.made(DigestBy { data, run })
         }),
     )
     .returning(Types::BYTES),
@@ -226,14 +226,29 @@ pub const FUNCTIONS: &[Function] = &[
 
 type DigestFn = fn(&[u8]) -> Vec<u8>;
 
-const ALGORITHMS: [(&str, DigestFn); 6] = [
+/// By the names that OpenSSL has for them, without hyphens and slashes.
+const ALGORITHMS: [(&str, DigestFn); 9] = [
     ("md5", |data| Md5::digest(data).to_vec()),
     ("sha1", |data| Sha1::digest(data).to_vec()),
     ("sha224", |data| Sha224::digest(data).to_vec()),
     ("sha256", |data| Sha256::digest(data).to_vec()),
     ("sha384", |data| Sha384::digest(data).to_vec()),
     ("sha512", |data| Sha512::digest(data).to_vec()),
+    ("sha512224", |data| Sha512_224::digest(data).to_vec()),
+    ("sha512256", |data| Sha512_256::digest(data).to_vec()),
+    ("md5sha1", |data| [&Md5::digest(data)[..], &Sha1::digest(data)[..]].concat()),
 ];
+
+/// `SHA2-256`, `SHA-256` and `sha256` are one.
+fn algorithm(name: &str) -> Option<DigestFn> {
+    let name = name.to_ascii_lowercase().replace(['-', '/'], "");
+    // `sha224` and `sha256` begin with the same letters.
+    let plain = name
+        .strip_prefix("sha2")
+        .filter(|bits| ["224", "256", "384", "512", "512224", "512256"].contains(bits));
+    let name = plain.map_or(name.clone(), |bits| format!("sha{bits}"));
+    ALGORITHMS.iter().find(|(known, _)| *known == name).map(|(_, run)| *run)
+}
 
 struct DigestBy {
     data: Expr,

@@ -74,8 +74,8 @@ pub const FUNCTIONS: &[Function] = &[
         returns: Types::STRING,
         help: "A line of RFC 5424, with a newline. Parts that are not given are the message's own; what is empty or errors is `-`.",
         examples: &[(
-            "format_syslog_5424($MSG, host=\"web\", pid=nosuch)",
-            "\"<38>1 2026-11-21T10:00:00+01:00 web app - - - hello world\\n\"",
+            "format_syslog_5424($MSG, timestamp=datetime(0), host=\"web\", pid=nosuch)",
+            "\"<38>1 1970-01-01T00:00:00.000000+00:00 web app - - - hello world\\n\"",
         )],
         build: Build::Made(format),
     },
@@ -191,7 +191,10 @@ impl Format {
                 run.cx.work.keep_text(text);
             }
             Part::Given(expr) => match run.eval(expr) {
-                Ok(value) => run.put(value, TEXT, out),
+                Ok(value) => match value.moment() {
+                    Some(at) => super::time::put_iso(at, out),
+                    None => run.put(value, TEXT, out),
+                },
                 Err(Halt) if run.is_error() => {}
                 Err(Halt) => return Err(Halt),
             },

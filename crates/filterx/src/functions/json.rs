@@ -1,8 +1,10 @@
 //! JSON as text.
 
 use super::convert::first;
+use crate::compile::{Arguments, Only};
 use crate::function::{Build, Function, Parameter};
-use crate::run::{Failure, Run};
+use crate::program::{Expr, Operation, Plain};
+use crate::run::{Eval, Failure, Run};
 use crate::types::Types;
 use value::{JSON, Value};
 
@@ -16,13 +18,7 @@ pub const FUNCTIONS: &[Function] = &[
             ("parse_json('{\"a\":1.50,\"b\":1e2,\"c\":[1,]}')", "{\"a\":1.5,\"b\":100.0,\"c\":[1]}"),
             ("parse_json(\"{\")", "error: Error parsing JSON string: JSON text incomplete, excerpt: {"),
         ],
-        build: Build::Plain(|run, args| match first(args) {
-            Value::String(span) => run.read_json(span),
-            other => run.fail(Failure::Type(
-                "First argument must be string typed. Usage: parse_json(text)",
-                other.type_name(),
-            )),
-        }),
+        build: Build::Made(|args| reading(args, parse_json)),
     },
     Function {
         name: "format_json",
@@ -38,7 +34,45 @@ pub const FUNCTIONS: &[Function] = &[
     super::json_file::FUNCTION,
 ];
 
-fn format_json(run: &mut Run<'_>, args: &[Value]) -> crate::run::Eval {
+/// A function that reads JSON: of an object, only the members that are looked at.
+pub(super) fn reading(args: &mut Arguments<'_, '_>, all: Plain) -> Option<Expr> {
+    if args.only.is_none() || !args.is_given(0) {
+        return args.plain(all);
+    }
+    let text = args.value(0)?;
+    let only = args.only.take();
+    args.made(Members { text, only, all })
+}
+
+struct Members {
+    text: Expr,
+    only: Option<Only>,
+    all: Plain,
+}
+
+impl Operation for Members {
+    fn run(&self, run: &mut Run<'_>) -> Eval {
+        let text = run.eval(&self.text)?;
+        if let (Value::String(span), Some(only)) = (text, run.only(&self.only)?)
+            && let value @ Value::Dict(_) = run.read_json_some(span, |key| only.keys.get(key).is_some())?
+        {
+            return Ok(value);
+        }
+        (self.all)(run, &[text])
+    }
+}
+
+fn parse_json(run: &mut Run<'_>, args: &[Value]) -> Eval {
+    match first(args) {
+        Value::String(span) => run.read_json(span),
+        other => run.fail(Failure::Type(
+            "First argument must be string typed. Usage: parse_json(text)",
+            other.type_name(),
+        )),
+    }
+}
+
+fn format_json(run: &mut Run<'_>, args: &[Value]) -> Eval {
     let value = first(args);
     run.made(|run, out| {
         run.put(value, JSON, out);

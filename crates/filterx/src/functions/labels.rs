@@ -13,10 +13,13 @@ pub const FUNCTIONS: &[Function] = &[
         parameters: &[Parameter::value("dict", Types::MAPPING).optional()],
         returns: Types::LABELS,
         help: "Labels for update_metric(), collected as a message goes along: setting one adds it. Values become texts; null and empty ones are left out.",
-        examples: &[(
-            "m = metrics_labels({\"b\":2,\"a\":\"x\",\"n\":null}); m",
-            "metrics_labels('{b=\"2\",a=\"x\"}')",
-        )],
+        examples: &[
+            (
+                "m = metrics_labels({\"b\":2,\"a\":\"x\",\"n\":null}); m",
+                "metrics_labels('{b=\"2\",a=\"x\"}')",
+            ),
+            ("m = metrics_labels(); m.a = 1; m.a = 2; [m.a, len(m)]", "[\"2\",2]"),
+        ],
         build: Build::Plain(labels),
     },
     Function {

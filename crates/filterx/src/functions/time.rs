@@ -80,7 +80,7 @@ pub const FUNCTIONS: &[Function] = &[
         build: Build::Plain(|run, args| {
             let at = moment(run, args)?;
             run.made(|_, out| {
-                print::put(b"%Y-%m-%dT%H:%M:%S.%f%Z", at, out);
+                put_iso(at, out);
                 Ok(())
             })
         }),
@@ -217,6 +217,11 @@ fn stamp_of(at: Moment) -> Stamp {
 fn of_stamp(stamp: Stamp, source: ZoneSource) -> Moment {
     let micros = stamp.secs.saturating_mul(1_000_000).saturating_add(i64::from(stamp.usec));
     Moment { micros, offset: stamp.offset, source }
+}
+
+/// As format_isodate() does.
+pub(super) fn put_iso(at: Moment, out: &mut Vec<u8>) {
+    print::put(b"%Y-%m-%dT%H:%M:%S.%f%Z", at, out);
 }
 
 /// A time as isodate() reads it; the whole text has to be one.

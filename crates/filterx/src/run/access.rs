@@ -3,6 +3,7 @@
 
 use super::{Eval, Failure, Halt, Run, State};
 use crate::ast::AssignBy;
+use crate::compile::Only;
 use crate::program::{Expr, Of, Step, Target};
 use value::{Node, Otel, Value, ZoneSource};
 
@@ -13,6 +14,14 @@ impl Run<'_> {
         if let Some(slot) = self.memory.slots.get_mut(number as usize) {
             (slot.value, slot.state, slot.changed) = (value, State::Set, true);
         }
+    }
+
+    /// What is looked at of what a function returns: all of it where the variable lives on behind the block.
+    pub(crate) fn only<'o>(&mut self, only: &'o Option<Only>) -> Result<Option<&'o Only>, Halt> {
+        let Some(only) = only else { return Ok(None) };
+        self.is_set(only.variable)?;
+        let slot = self.memory.slots.get(only.variable as usize);
+        Ok(Some(only).filter(|_| slot.is_some_and(|slot| !slot.declared)))
     }
 
     /// Evaluates the keys of a path onto the stack; where they begin. `[]` is null.
@@ -220,9 +229,24 @@ impl Run<'_> {
 
     pub(crate) fn move_out(&mut self, target: &Target) -> Eval {
         let value = self.read_target(target)?;
+        if self.is_item(target)? {
+            return self.error("Failed to move: items of lists cannot be moved");
+        }
         self.trees().share(value);
         self.unset(target)?;
         Ok(value)
+    }
+
+    /// Whether a target, which is there, is an item of a list.
+    fn is_item(&mut self, target: &Target) -> Result<bool, Halt> {
+        let Some((_, way)) = target.path.split_last() else { return Ok(false) };
+        let mut holder = self.variable(target.variable)?;
+        for step in way {
+            let Step::Key(key) = step else { return Ok(false) };
+            let key = self.eval(key)?;
+            holder = self.cell_of(holder, key).map_or(Value::Null, |cell| self.member(holder, cell));
+        }
+        Ok(matches!(holder, Value::List(_) | Value::Tuple(_) | Value::Otel(Otel::Array, _)))
     }
 
     pub(crate) fn assign_path(&mut self, target: &Target, value: &Expr, by: AssignBy) -> Eval {

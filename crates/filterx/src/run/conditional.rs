@@ -1,14 +1,14 @@
 //! `if` and `switch`.
 
 use super::{Eval, Failure, Halt, Run, Signal};
-use crate::program::{Body, Chain, Expr, Label, Statement, Switch};
+use crate::program::{Branch, Chain, Label, Statement, Switch};
 use value::Value;
 
 impl Run<'_> {
-    pub(crate) fn conditional(&mut self, branches: &[(Expr, Body)], otherwise: Option<&[Statement]>) -> Eval {
-        for (condition, body) in branches {
-            if self.holds(condition)? {
-                return self.braces(body);
+    pub(crate) fn conditional(&mut self, branches: &[Branch], otherwise: Option<&[Statement]>) -> Eval {
+        for branch in branches {
+            if self.followed(branch.number, |run| run.holds(&branch.condition))? {
+                return self.braces(&branch.body);
             }
         }
         match otherwise {
@@ -19,12 +19,15 @@ impl Run<'_> {
 
     /// As the conditions one by one: nothing is changed between them.
     pub(crate) fn chain(&mut self, chain: &Chain) -> Eval {
-        let value = self.variable(chain.variable)?;
         let otherwise = chain.otherwise.as_deref();
+        if self.trail.is_some() {
+            return self.conditional(&chain.branches, otherwise);
+        }
+        let value = self.variable(chain.variable)?;
         let Value::String(span) = value else { return self.conditional(&chain.branches, otherwise) };
         let found = chain.texts.get(self.batch.bytes(span));
         match found.and_then(|number| chain.branches.get(*number)) {
-            Some((_, body)) => self.braces(body),
+            Some(branch) => self.braces(&branch.body),
             None => self.conditional(&[], otherwise),
         }
     }

@@ -3,8 +3,9 @@
 use super::{Eval, Failure, Halt, Run};
 use crate::ast::{By, Compare};
 use crate::program::{ARGUMENTS_MAX, Expr, Pair};
+use record::ValueType;
 use template::{Msg, Template};
-use value::{Key, Otel, Span, Value};
+use value::{Key, Otel, Span, Value, integer_of};
 
 impl Run<'_> {
     /// Evaluates an expression. A container may still be held by a variable: see [`Run::eval_owned`].
@@ -195,6 +196,10 @@ impl Run<'_> {
         let Some(record) = self.batch.records.get(self.index) else { return Ok(Value::Null) };
         let mut out = self.cx.work.text();
         let kind = template.render_typed(Msg { batch: self.batch, record }, &mut self.cx.render, &mut out);
+        if let (ValueType::Int, Some(number)) = (kind, integer_of(&out)) {
+            self.cx.work.keep_text(out);
+            return Ok(Value::Integer(number));
+        }
         let span = self.place(&out);
         self.cx.work.keep_text(out);
         match self.typed(span?, kind)? {
@@ -205,15 +210,18 @@ impl Run<'_> {
 
     fn attribute(&mut self, of: &Expr, name: u32) -> Eval {
         let base = self.eval(of)?;
-        if let Value::Otel(kind, _) = base
-            && kind != Otel::Array
-        {
+        let is_searched = match base {
+            Value::Otel(kind, _) => kind != Otel::Array,
+            Value::Labels(_) => true,
+            _ => false,
+        };
+        if is_searched {
             let key = self.literal_value(name)?;
             if let Some(cell) = self.cell_of(base, key) {
                 return Ok(self.member(base, cell));
             }
         }
-        if let Value::Dict(node) | Value::Labels(node) = base {
+        if let Value::Dict(node) = base {
             let literals = self.literals;
             let name = literals.get(name as usize).map_or(&[][..], |text| text);
             let batch = &mut *self.batch;

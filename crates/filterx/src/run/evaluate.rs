@@ -37,8 +37,8 @@ impl Block {
         let mut memory = self.memory();
         let mut run = self.begin(batch, index, cx, &mut memory);
         let mut value = None;
-        let result = run.last_of(&self.statements).map(|last| value = last);
         run.keep_variables();
+        let result = run.last_of(&self.statements).map(|last| value = last);
         let outcome = run.end(result);
         let report = (outcome == Outcome::Failed).then(|| Report::of(&mut run));
         Evaluation { outcome, value: value.filter(|_| outcome == Outcome::Passed), report }

@@ -165,12 +165,16 @@ impl Report {
 
     /// `$X = 5, d.a is not set`
     pub fn operands_told(&self) -> String {
-        let told = self.operands.iter().map(|operand| match &operand.value {
-            Some(value) => format!("{} = {value}", operand.name),
-            None => format!("{} is not set", operand.name),
-        });
-        told.collect::<Vec<_>>().join(", ")
+        told(&self.operands)
     }
+}
+
+pub(super) fn told(operands: &[Operand]) -> String {
+    let told = operands.iter().map(|operand| match &operand.value {
+        Some(value) => format!("{} = {value}", operand.name),
+        None => format!("{} is not set", operand.name),
+    });
+    told.collect::<Vec<_>>().join(", ")
 }
 
 impl<'a> Run<'a> {
@@ -179,7 +183,7 @@ impl<'a> Run<'a> {
         self.places.get(self.statement? as usize)
     }
 
-    fn operand(&mut self, name: &str, expr: &crate::program::Expr) -> Operand {
+    pub(super) fn operand(&mut self, name: &str, expr: &crate::program::Expr) -> Operand {
         let value = self.eval(expr).ok().map(|value| {
             let mut out = Vec::new();
             self.put(value, REPR, &mut out);

@@ -5,7 +5,7 @@ use super::{Eval, Failure, Halt, Run, State};
 use crate::program::Of;
 use record::{Batch, Flags, NameId, ValueType};
 use template::list;
-use value::{JSON, Moment, Span, Value, double_of, integer_of, put_double, put_integer, read_json};
+use value::{JSON, Moment, Span, Value, double_of, integer_of, put_double, put_integer, read_json_some};
 
 impl Run<'_> {
     /// A variable's value; containers are the ones it holds.
@@ -60,8 +60,13 @@ impl Run<'_> {
     }
 
     pub fn read_json(&mut self, span: Span) -> Eval {
+        self.read_json_some(span, |_| true)
+    }
+
+    /// The same; of an object, only the members that are wanted.
+    pub(crate) fn read_json_some(&mut self, span: Span, wanted: impl Fn(&[u8]) -> bool) -> Eval {
         let batch = &mut *self.batch;
-        read_json(&mut batch.text, span, &mut batch.trees).or_else(|error| {
+        read_json_some(&mut batch.text, span, &mut batch.trees, wanted).or_else(|error| {
             let text = crate::run::failure::json_text(&error, self.batch.bytes(span));
             self.error_made(&text)
         })
@@ -101,6 +106,10 @@ impl Run<'_> {
             return Ok(Some(value));
         }
         let Some(found) = self.batch.value(record, name) else {
+            // A message that came without a text has an empty one, unless somebody has taken it away.
+            if name == NameId::MESSAGE && record.message != Span::EMPTY {
+                return Ok(Some(Value::String(record.message)));
+            }
             return match name.is_sdata() && self.batch.overridden(record, name).is_none() {
                 true => self.sdata_value(name),
                 false => Ok(None),

@@ -12,8 +12,11 @@ use engine::compile::Plan;
 use engine::plan_map::{Entry, StepId};
 use engine::watch::inquiry::{Happened, Story};
 use engine::watch::{Kind, Verdict};
+use filterx::Role;
 use std::collections::{BTreeMap, HashMap};
 
+/// Characters of a statement that are shown.
+const LABEL_CHARS_MAX: usize = 60;
 /// Where the distribution's library is.
 const THEIRS: &str = "/usr/share/syslog-ng";
 
@@ -21,6 +24,8 @@ const THEIRS: &str = "/usr/share/syslog-ng";
 #[derive(Default)]
 pub struct Taken {
     steps: HashMap<StepId, Counts>,
+    /// Statements and conditions of FilterX, by the step and where they stand.
+    expressions: HashMap<(StepId, String), Counts>,
     /// By the rule's id.
     rules: HashMap<String, u64>,
 }
@@ -33,12 +38,14 @@ pub struct Counts {
     pub skipped: u64,
 }
 
-/// A step of the plan.
+/// A step of the plan, or a statement or condition in it.
 pub struct Row {
     pub file: String,
     pub line: u32,
     pub label: String,
-    pub kind: Kind,
+    pub is_step: bool,
+    /// Messages can go on there or not.
+    pub decides: bool,
     pub counts: Counts,
     /// What no case has taken of it.
     pub gap: Option<&'static str>,
@@ -83,6 +90,14 @@ impl Taken {
                 *self.rules.entry(String::from_utf8_lossy(&rule.kept).into_owned()).or_default() += 1;
             }
             let Some((id, statement)) = &told.step else { continue };
+            if let Happened::Judged { function: "filterx", operands, holds } = &told.what
+                && let Some((_, place)) = operands.iter().find(|(name, _)| *name == "expr")
+            {
+                let place = String::from_utf8_lossy(&place.kept).into_owned();
+                let counts = self.expressions.entry((*id, place)).or_default();
+                counts.entered += 1;
+                *(if *holds { &mut counts.passed } else { &mut counts.stopped }) += 1;
+            }
             let counts = self.steps.entry(*id).or_default();
             match &told.what {
                 Happened::Begins => counts.entered += 1,
@@ -97,15 +112,23 @@ impl Taken {
 
     pub fn add(&mut self, other: &Taken) {
         for (id, more) in &other.steps {
-            let counts = self.steps.entry(*id).or_default();
-            counts.entered += more.entered;
-            counts.passed += more.passed;
-            counts.stopped += more.stopped;
-            counts.skipped += more.skipped;
+            self.steps.entry(*id).or_default().add(*more);
+        }
+        for (place, more) in &other.expressions {
+            self.expressions.entry(place.clone()).or_default().add(*more);
         }
         for (rule, more) in &other.rules {
             *self.rules.entry(rule.clone()).or_default() += more;
         }
+    }
+}
+
+impl Counts {
+    fn add(&mut self, more: Counts) {
+        self.entered += more.entered;
+        self.passed += more.passed;
+        self.stopped += more.stopped;
+        self.skipped += more.skipped;
     }
 }
 
@@ -126,10 +149,12 @@ impl Coverage {
                 file: at.file,
                 line: at.line,
                 label: label(entry),
-                kind: entry.kind,
+                is_step: true,
+                decides: matches!(entry.kind, Kind::Filter | Kind::Parser),
                 gap: gap(entry.kind, counts),
                 counts,
             });
+            rows.extend(expressions(entry, &taken, counts.entered > 0));
         }
         let texts = sources.files().map(|(_, file)| (file.name.clone(), file.text.to_string()));
         let used = |name: &String| {
@@ -161,7 +186,7 @@ impl Coverage {
                 if let Some(gap) = row.gap {
                     line.gaps.push(format!("{}: {gap}", row.label));
                 }
-                if matches!(row.kind, Kind::Filter | Kind::Parser) {
+                if row.decides {
                     line.outcomes.push((row.counts.passed, row.counts.stopped));
                 }
             }
@@ -236,6 +261,29 @@ fn gap(kind: Kind, counts: Counts) -> Option<&'static str> {
         Kind::Rewrite if counts.passed == 0 => Some("its condition never holds"),
         _ => None,
     }
+}
+
+/// The statements and conditions of a step that is a block of FilterX.
+fn expressions(entry: &Entry, taken: &Taken, is_reached: bool) -> Vec<Row> {
+    let places = entry.block.iter().flat_map(|block| block.places());
+    let places = places.filter(|place| place.role != Role::Frame);
+    let row = |written: &filterx::Written| {
+        let (file, line) = place(&written.location)?;
+        let counts = taken.expressions.get(&(entry.id, written.location.to_string()));
+        let counts = counts.copied().unwrap_or_default();
+        let decides = written.role == Role::Condition;
+        let gap = match decides {
+            // That is said of the block.
+            _ if !is_reached => None,
+            true => gap(Kind::Filter, counts),
+            false => (counts.entered == 0).then_some("never reached"),
+        };
+        let label = written.text.chars().take(LABEL_CHARS_MAX).collect();
+        Some(Row { file, line, label, is_step: false, decides, counts, gap, definition: None })
+    };
+    let mut rows: Vec<Row> = places.filter_map(row).collect();
+    rows.sort_by_key(|row| row.line);
+    rows
 }
 
 fn label(entry: &Entry) -> String {

@@ -122,7 +122,10 @@ fn verdict(kind: Kind, reached: &Reached<'_>) -> Option<&'static str> {
 fn fate(out: &mut String, depth: usize, reached: &Reached<'_>) {
     let text = match &reached.fate {
         Some(Fate::Delivered) => "delivered".to_owned(),
-        Some(Fate::Waits(count)) => format!("waits: {count} messages are in the queue of this destination"),
+        Some(Fate::Waits(count)) => {
+            let waiting = stdio::counted(*count as u64, "message is", "messages are");
+            format!("waits: {waiting} in the queue of this destination")
+        }
         Some(Fate::Rehearsed) | None => return,
     };
     let _ = writeln!(out, "{}{text}", "  ".repeat(depth));
@@ -131,6 +134,9 @@ fn fate(out: &mut String, depth: usize, reached: &Reached<'_>) {
 fn event(out: &mut String, depth: usize, event: &Happened) {
     let indent = "  ".repeat(depth);
     let _ = match event {
+        Happened::Judged { function: "filterx", operands, holds } => {
+            writeln!(out, "{indent}{}", expression(operands, *holds))
+        }
         Happened::Judged { function, operands, holds } => {
             let word = if *holds { "holds" } else { "does not hold" };
             writeln!(out, "{indent}{}  {word}", condition(function, operands))
@@ -154,7 +160,8 @@ fn event(out: &mut String, depth: usize, event: &Happened) {
         Happened::MadeOf(parts) => {
             let lines = parts.iter().take(PARTS_SHOWN_MAX).map(|part| format!("{indent}  {}\n", shown(part)));
             let lines: String = lines.collect();
-            write!(out, "{indent}made of {} messages:\n{lines}", parts.len())
+            let parts = stdio::counted(parts.len() as u64, "message", "messages");
+            write!(out, "{indent}made of {parts}:\n{lines}")
         }
         Happened::NotQueued { driver } => writeln!(out, "{indent}{driver} has nothing to write for it"),
         Happened::Received(_) | Happened::Begins | Happened::Ends(_) | Happened::Is { .. } => Ok(()),
@@ -170,6 +177,26 @@ fn condition(function: &str, operands: &[(&'static str, Text)]) -> String {
     let sides: Vec<String> = operands.iter().map(|(name, text)| format!("{name} {}", quoted(text))).collect();
     let sides = sides.join(", ");
     if sides.is_empty() { format!("{function}()") } else { format!("{function}(): {sides}") }
+}
+
+/// `x.conf:4:5 n < 10  with n = 12  does not hold`
+fn expression(operands: &[(&'static str, Text)], holds: bool) -> String {
+    let word =
+        |name: &str| operands.iter().find(|(operand, _)| *operand == name).map(|(_, text)| shown(text));
+    let condition = word("condition");
+    let mut out = word("expr").unwrap_or_default();
+    let text = condition.clone().or_else(|| word("statement")).unwrap_or_default();
+    let _ = write!(out, " {text}");
+    if let Some(values) = word("operands") {
+        let _ = write!(out, "  with {values}");
+    }
+    let end = match (word("error"), condition, holds) {
+        (Some(error), ..) => format!("failed: {error}"),
+        (None, Some(_), true) => "holds".to_owned(),
+        (None, Some(_), false) => "does not hold".to_owned(),
+        (None, None, _) => "done".to_owned(),
+    };
+    format!("{out}  {end}")
 }
 
 fn quoted(text: &Text) -> String {

@@ -201,14 +201,15 @@ fn split(text: &[u8], start: usize, pair: &[u8], value: &[u8], found: &mut Place
 struct Format {
     dict: Expr,
     kind: &'static Kind,
-    pair: Vec<u8>,
+    /// What is written between pairs; `None` where the event says so itself.
+    pair: Option<Vec<u8>>,
     value: Vec<u8>,
 }
 
 pub fn format(args: &mut Arguments<'_, '_>, kind: &'static Kind) -> Option<Expr> {
     let dict = args.value(0);
-    let usual = if kind.is_leef { b"\t".to_vec() } else { b" ".to_vec() };
-    let (pair, value) = separators(args, kind)?.unwrap_or((usual, b"=".to_vec()));
+    let (pair, value) = separators(args, kind)?.unzip();
+    let value = value.unwrap_or(b"=".to_vec());
     args.made(Format { dict: dict?, kind, pair, value })
 }
 
@@ -230,6 +231,10 @@ impl Operation for Format {
         }
         let by = get(run, node, DELIMITER);
         let extensions = get(run, node, EXTENSIONS);
+        let usual = if self.kind.is_leef { b'\t' } else { b' ' };
+        let said = by.filter(|_| self.kind.is_leef).and_then(|by| delimiter(run.bytes(by)));
+        let usual = [said.unwrap_or(usual)];
+        let between = self.pair.as_deref().unwrap_or(&usual);
         run.made(|run, out| {
             out.extend_from_slice(self.kind.signature.as_bytes());
             out.push(b':');
@@ -249,7 +254,7 @@ impl Operation for Format {
                     continue;
                 }
                 if !std::mem::replace(&mut first, false) {
-                    out.extend_from_slice(&self.pair);
+                    out.extend_from_slice(between);
                 }
                 run.put(pair[0], TEXT, out);
                 out.extend_from_slice(&self.value);

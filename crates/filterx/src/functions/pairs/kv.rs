@@ -1,10 +1,10 @@
 //! `parse_kv()`, which reads with the scanner of kv-parser(), and `format_kv()`.
 
-use crate::compile::Arguments;
+use crate::compile::{Arguments, Only};
 use crate::functions::strings::text_argument;
 use crate::program::{Expr, Operation};
 use crate::run::{Eval, Failure, Halt, Run};
-use parsers::scanners::kv::{Key, Scanner, Text, by_outline, unescape};
+use parsers::scanners::kv::{Key, Scanner, Text, by_outline, some_by_outline, unescape};
 use std::cell::RefCell;
 use std::ops::Range;
 use value::{Node, Seen, Span, TEXT, Value};
@@ -15,11 +15,15 @@ struct Parse {
     scanner: Scanner,
     stray: Option<u32>,
     append: bool,
+    /// The only pairs that are looked at.
+    only: Option<Only>,
 }
 
 /// A pair, or a word between pairs, as places in the text.
 pub(crate) enum Piece {
     Pair(Range<usize>, Text),
+    /// The same for a key that is a text of the block.
+    Known(u32, Text),
     Stray(usize, usize),
 }
 
@@ -52,16 +56,22 @@ pub fn parse(args: &mut Arguments<'_, '_>) -> Option<Expr> {
         return None;
     }
     let scanner = Scanner::new(Separators { key, pair: pair.into() });
-    args.made(Parse { text: text?, scanner, stray, append })
+    let only = args.only.take().filter(|_| stray.is_none() && !append && scanner.separators.are_plain());
+    args.made(Parse { text: text?, scanner, stray, append, only })
 }
 
 impl Operation for Parse {
     fn run(&self, run: &mut Run<'_>) -> Eval {
         let text = run.eval(&self.text)?;
         let span = text_argument(run, &[text], 0)?;
+        let only = run.only(&self.only)?;
         let mut pieces = std::mem::take(&mut run.memory.pieces);
         pieces.clear();
-        self.scan(run.batch.bytes(span), &mut run.memory.outline, &mut pieces);
+        if !only.is_some_and(|only| {
+            self.scan_some(only, run.batch.bytes(span), &mut run.memory.outline, &mut pieces)
+        }) {
+            self.scan(run.batch.bytes(span), &mut run.memory.outline, &mut pieces);
+        }
         let mut strays = run.cx.work.text();
         let dict = self.dict(run, span, &pieces, &mut strays);
         let kept = match (&dict, self.stray) {
@@ -82,6 +92,13 @@ fn stray_words(run: &mut Run<'_>, dict: Node, key: u32, words: &[u8]) -> Result<
 }
 
 impl Parse {
+    /// Finds the pairs that are looked at; false where the text has no outline.
+    fn scan_some(&self, only: &Only, text: &[u8], outline: &mut Outline, pieces: &mut Vec<Piece>) -> bool {
+        some_by_outline(text, &self.scanner.separators, outline, &only.keys, |_, key, value| {
+            pieces.push(Piece::Known(key, value));
+        })
+    }
+
     fn scan(&self, text: &[u8], outline: &mut Outline, pieces: &mut Vec<Piece>) {
         if self.stray.is_none() && !self.append {
             let separators = &self.scanner.separators;
@@ -121,6 +138,16 @@ impl Parse {
                     let earlier = run.memory.stack.get(mark..).unwrap_or_default();
                     repeated |= seen.is_again(earlier, name, &run.batch.text);
                     run.memory.stack.extend([Value::String(name), value]);
+                }
+                Piece::Known(key, value) => {
+                    let value = self.pair(run, span, *value)?;
+                    let key = run.literal_value(*key)?;
+                    let earlier = run.memory.stack.get_mut(mark..).unwrap_or_default();
+                    // Of one that comes twice the last value counts.
+                    match earlier.chunks_exact_mut(2).find(|pair| pair[0] == key) {
+                        Some(pair) => pair[1] = value,
+                        None => run.memory.stack.extend([key, value]),
+                    }
                 }
                 Piece::Stray(from, to) => {
                     let word = Span::new(span.start as usize + *from, *to - *from);

@@ -1,18 +1,25 @@
 //! Coverage as a table of what no case has taken.
 
 use super::{Coverage, Row};
-use engine::watch::Kind;
 use std::fmt::Write;
 
 pub fn render(coverage: &Coverage) -> String {
     let mut out = String::new();
-    let reached = coverage.rows.iter().filter(|row| row.counts.entered > 0).count();
-    let _ =
-        write!(out, "coverage of {}: {reached} of {} steps reached", coverage.config, coverage.rows.len());
-    let deciding: Vec<&Row> =
-        coverage.rows.iter().filter(|row| matches!(row.kind, Kind::Filter | Kind::Parser)).collect();
-    let both = deciding.iter().filter(|row| row.counts.passed > 0 && row.counts.stopped > 0).count();
-    let _ = write!(out, ", {both} of {} filters and parsers with both outcomes", deciding.len());
+    let (steps, inner): (Vec<&Row>, Vec<&Row>) = coverage.rows.iter().partition(|row| row.is_step);
+    let of = |rows: &[&Row]| {
+        let reached = rows.iter().filter(|row| row.counts.entered > 0).count();
+        let deciding: Vec<&&Row> = rows.iter().filter(|row| row.decides).collect();
+        let both = deciding.iter().filter(|row| row.counts.passed > 0 && row.counts.stopped > 0).count();
+        (format!("{reached} of {}", rows.len()), format!("{both} of {}", deciding.len()))
+    };
+    let (reached, both) = of(&steps);
+    let _ = write!(out, "coverage of {}: {reached} steps reached", coverage.config);
+    let _ = write!(out, ", {both} filters and parsers with both outcomes");
+    if !inner.is_empty() {
+        let (reached, both) = of(&inner);
+        let _ =
+            write!(out, ", {reached} statements of FilterX reached, {both} conditions with both outcomes");
+    }
     if !coverage.rules.is_empty() {
         let hit = coverage.rules.iter().filter(|rule| rule.cases + rule.examples > 0).count();
         let _ = write!(out, ", {hit} of {} rules", coverage.rules.len());
