@@ -15,6 +15,7 @@ pub mod look;
 pub mod queues;
 pub mod render;
 pub mod request;
+pub mod running;
 pub mod server;
 pub mod subject;
 pub mod take_over;

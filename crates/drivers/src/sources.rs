@@ -18,6 +18,7 @@ mod program;
 #[cfg(feature = "python")]
 mod python;
 mod relp;
+mod stats_exporter;
 mod stdin;
 mod unix;
 mod webhook;
@@ -42,6 +43,7 @@ pub const PARTS: &[&[SourcePart]] = &[
     hec::PARTS,
     elasticsearch_bulk::PARTS,
     webhook::PARTS,
+    stats_exporter::PARTS,
     stdin::PARTS,
     internal::PARTS,
     generator::PARTS,

@@ -113,14 +113,7 @@ impl Desk {
         let answered = async {
             let place = Arc::clone(&self.places).acquire_owned().await.ok()?;
             let (tell, told) = oneshot::channel();
-            {
-                let mut inner = self.inner.lock();
-                if inner.is_closed {
-                    return None;
-                }
-                inner.waiting.push_back(Brought { load, ends, tell, _place: place });
-            }
-            self.waker.get().inspect(|waker| waker.wake());
+            self.put(Brought { load, ends, tell, _place: place }).then_some(())?;
             told.await.ok()
         };
         if self.answer_time.is_zero() {
@@ -130,6 +123,26 @@ impl Desk {
             Ok(answer) => answer.unwrap_or(closing),
             Err(_) => late,
         }
+    }
+
+    /// Gives a request to the worker and waits for nothing. `false`: too many wait already, or the source is
+    /// closed.
+    pub fn leave(&self, load: Box<dyn Load>, ends: Ends) -> bool {
+        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else { return false };
+        // Nobody listens: whoever asked is answered otherwise.
+        let (tell, _) = oneshot::channel();
+        self.put(Brought { load, ends, tell, _place: place })
+    }
+
+    fn put(&self, brought: Brought) -> bool {
+        let mut inner = self.inner.lock();
+        if inner.is_closed {
+            return false;
+        }
+        inner.waiting.push_back(brought);
+        drop(inner);
+        self.waker.get().inspect(|waker| waker.wake());
+        true
     }
 
     /// The next request, and its number.

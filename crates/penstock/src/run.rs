@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use control::cli::{ProcessMode, RunOptions};
 use control::request::Reload;
-use control::{Server, ServerOptions};
+use control::{Server, ServerOptions, Subject};
 use delivery::writer::Numbers;
 use engine::compile::Existing;
 use engine::{Engine, EngineOptions, Rest};
@@ -154,7 +154,8 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
 
 /// Opens the control socket; in a take-over, what runs so far ends.
 fn answer(options: &RunOptions, started: &Started) -> Result<Server, String> {
-    let served = Arc::new(Served::new(Arc::clone(&started.program)));
+    let served: Arc<dyn Subject> = Arc::new(Served::new(Arc::clone(&started.program)));
+    control::running::set(&served);
     let replaces = started.taker.is_some();
     let options = ServerOptions { replaces, ..ServerOptions::new(&options.control) };
     let server = Server::start(options, served).map_err(|error| error.to_string())?;

@@ -48,8 +48,6 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     source("darwin-oslog", NOT_HERE),
     source("darwin-oslog-stream", NOT_HERE),
     source("darwinosl", NOT_HERE),
-    source("stats-exporter", "ask for metrics with `syslog-ng-ctl stats prometheus`"),
-    source("stats-exporter-dont-log", "ask for metrics with `syslog-ng-ctl stats prometheus`"),
     #[cfg(not(feature = "kafka"))]
     source("kafka", "this penstock was built without it: build it with `--features kafka`"),
     #[cfg(not(feature = "mqtt"))]

@@ -86,6 +86,7 @@ mod smtp;
 mod snmp;
 mod sql;
 mod state_folder;
+mod stats_exporter;
 mod stomp;
 mod take_over;
 mod tap;

@@ -79,6 +79,12 @@ impl Asked {
         })
     }
 
+    /// One connection at a time; others wait in the kernel.
+    pub fn one_at_a_time(mut self) -> Asked {
+        self.limits.connections_max = 1;
+        self
+    }
+
     /// The driver. `what` is everything that the handler depends on: when it differs after a reload, the
     /// source is opened anew.
     pub fn driver(self, driver: &'static str, what: &str, handler: MakeHandler) -> SourceDriver {
