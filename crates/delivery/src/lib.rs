@@ -16,6 +16,7 @@ pub mod sealing;
 pub mod single;
 pub mod stream;
 pub mod target;
+pub mod tunnel;
 pub mod unacked;
 pub mod unreachable;
 pub mod writer;

@@ -3,6 +3,7 @@
 use super::dialing::{Dialed, has_peer};
 use super::single::Place;
 use super::target::Nudge;
+use super::tunnel::Tunnel;
 use engine::WorkerHandle;
 use mio::unix::SourceFd;
 use mio::{Interest, Token};
@@ -39,6 +40,8 @@ pub struct Link {
     socket: Socket,
     home: WorkerHandle,
     session: Option<Box<Session>>,
+    /// Until the proxy lets bytes through.
+    tunnel: Option<Tunnel>,
     ended: bool,
 }
 
@@ -58,6 +61,12 @@ impl Dialed for Link {
     fn is_established(&mut self, _now: Instant) -> io::Result<bool> {
         if !has_peer(&self.socket)? {
             return Ok(false);
+        }
+        if let Some(tunnel) = &mut self.tunnel {
+            if !tunnel.is_open(&self.socket)? {
+                return Ok(false);
+            }
+            self.tunnel = None;
         }
         if self.session.is_none() {
             return Ok(true);
@@ -88,7 +97,14 @@ impl Link {
     pub fn seated(socket: Socket, seat: &Owner, session: Option<Session>) -> io::Result<Link> {
         let both = Interest::READABLE | Interest::WRITABLE;
         seat.home.registry().register(&mut SourceFd(&socket.as_raw_fd()), seat.token, both)?;
-        Ok(Link { socket, home: seat.home.clone(), session: session.map(Box::new), ended: false })
+        let session = session.map(Box::new);
+        Ok(Link { socket, home: seat.home.clone(), session, tunnel: None, ended: false })
+    }
+
+    /// The socket leads to a proxy, and this way to the server.
+    pub fn through(mut self, tunnel: Tunnel) -> Link {
+        self.tunnel = Some(tunnel);
+        self
     }
 
     /// Appends what the receiver has sent. `false` when it has ended the connection.

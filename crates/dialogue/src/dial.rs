@@ -1,9 +1,11 @@
 //! How a server is connected to, as the configuration says it.
 
+use crate::proxy::Proxy;
 use delivery::dialing::Secured;
 use delivery::link::{Link, Owner};
 use delivery::single::Place;
 use delivery::target::{Address, Connect, Lookup, Route};
+use delivery::tunnel::Tunnel;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +16,8 @@ pub struct Dial {
     pub port: u16,
     pub ipv6: bool,
     pub connect: Connect,
+    /// Through which the server is reached, where there is one.
+    pub proxy: Option<Proxy>,
     pub secured: Option<Secured>,
     /// An answer that takes longer does not come any more.
     pub answer_max: Duration,
@@ -31,11 +35,15 @@ impl Dial {
     /// Differs where connections have to be made anew.
     pub fn described(&self) -> String {
         let tls = self.secured.as_ref().map(|secured| &secured.options);
-        format!("{} {} {tls:?} {:?}", self.name(), self.ipv6, self.answer_max)
+        format!("{} {} {tls:?} {:?} {:?}", self.name(), self.ipv6, self.answer_max, self.proxy)
     }
 
     pub(crate) fn route(&self) -> Route {
-        Route::new(vec![Lookup::host(&self.host, self.port, self.ipv6)])
+        let (host, port) = match &self.proxy {
+            Some(proxy) => (&proxy.host, proxy.port),
+            None => (&self.host, self.port),
+        };
+        Route::new(vec![Lookup::host(host, port, self.ipv6)])
     }
 
     pub(crate) fn connect(&self, address: &Address, place: &Place) -> io::Result<Link> {
@@ -47,7 +55,11 @@ impl Dial {
             Some(connector) => Some(connector.session(&self.host).map_err(io::Error::other)?),
             None => None,
         };
-        Link::seated(self.connect.stream(address)?, seat, session)
+        let link = Link::seated(self.connect.stream(address)?, seat, session)?;
+        Ok(match &self.proxy {
+            Some(proxy) => link.through(Tunnel::new(&self.host, self.port, proxy.authorization.as_deref())),
+            None => link,
+        })
     }
 
     fn connector(&self) -> io::Result<Option<Arc<Connector>>> {

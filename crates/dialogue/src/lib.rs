@@ -10,13 +10,15 @@ mod client;
 mod dial;
 mod options;
 mod outgoing;
+mod proxy;
 mod session;
 mod tally;
 
 pub use call::{Call, Line};
 pub use client::Dialogue;
 pub use dial::Dial;
-pub use options::{SERVER, Where, dial};
+pub use options::{HTTP_PROXY, SERVER, Where, dial, proxy};
 pub use outgoing::Outgoing;
+pub use proxy::Proxy;
 pub use session::{Fault, Session};
 pub use tally::{Judged, Tally};

@@ -1,10 +1,11 @@
 //! Options of destinations that are a dialogue: where the server is, how long it may take to answer.
 
 use crate::dial::Dial;
+use crate::proxy::Proxy;
 use conf_schema::{Group, Kind, OptionSpec as Opt, Preset, Settings};
 use delivery::dialing::Secured;
 use delivery::target::Connect;
-use diag::Diagnostics;
+use diag::{Diagnostic, Diagnostics, Reported};
 use driver_options::words::IP_PROTOCOLS;
 use driver_options::{SECONDS_MAX, ports, secure};
 use std::time::Duration;
@@ -31,6 +32,30 @@ pub static SERVER: Group = Group {
     ],
 };
 
+/// Of those whose servers are reached through a proxy where there is one.
+pub static HTTP_PROXY: Group = Group {
+    name: "a proxy",
+    options: &[Opt::new(
+        "http-proxy",
+        Kind::Text,
+        Preset::Described("none; the environment is not asked"),
+        "An HTTP proxy, `http://user:password@host:port`, that is asked for a way to the server (CONNECT).",
+    )
+    .sample("\"http://127.0.0.1:9\"")],
+};
+
+/// What `http-proxy()` says.
+pub fn proxy(s: &Settings, diags: &mut Diagnostics) -> Result<Option<Proxy>, Reported> {
+    let Some(text) = s.text("http-proxy") else { return Ok(None) };
+    Proxy::parse(text).map(Some).map_err(|why| {
+        if let Some(at) = s.span("http-proxy") {
+            let finding = Diagnostic::error("D0302", why, at);
+            diags.push(finding.help("write `http-proxy(\"http://host:port\")`"));
+        }
+        Reported
+    })
+}
+
 /// Where a server is.
 pub struct Where {
     pub host: String,
@@ -48,6 +73,7 @@ pub fn dial(s: &Settings, to: Where, diags: &mut Diagnostics) -> Option<Dial> {
         port: to.port,
         ipv6: s.choice("ip-protocol") == Some("6"),
         connect: Connect::default(),
+        proxy: None,
         secured: asked.map(Secured::new),
         answer_max: timeout.unwrap_or(ANSWER_MAX),
     })

@@ -32,6 +32,7 @@ pub mod sender;
 pub mod skip;
 pub mod snmp;
 pub mod sockets;
+pub mod tunnels;
 pub mod wait;
 pub mod web;
 
@@ -49,4 +50,5 @@ pub use relp::RelpSender;
 pub use rustix::process::Signal;
 pub use sender::Sender;
 pub use skip::skip;
+pub use tunnels::Tunnels;
 pub use wait::{wait_until, wait_while_some};

@@ -5,7 +5,7 @@ use delivery::batching::{Batching, MakeFlight};
 use delivery::writer::{Fields, Writer};
 use delivery::{disk_buffer, writing};
 use diag::{Diagnostic, Diagnostics, Span};
-use dialogue::{Dialogue, SERVER, Where, dial};
+use dialogue::{Dial, Dialogue, HTTP_PROXY, SERVER, Where, dial};
 use driver_options::batch_groups::BATCHES;
 use driver_options::output_groups::{DESTINATION, TEMPLATE};
 use driver_options::templates::compile;
@@ -73,10 +73,10 @@ static MQTT: Component = Component {
     name: "mqtt",
     aliases: &[],
     positional: &[],
-    groups: &[&BATCHES, &SERVER, &TEMPLATE, &DESTINATION, &SECURE_CLIENT],
+    groups: &[&BATCHES, &SERVER, &HTTP_PROXY, &TEMPLATE, &DESTINATION, &SECURE_CLIENT],
     own: OWN,
     presets: &[("batch-lines", Preset::Int(LINES as i64))],
-    not_yet: &[("http-proxy", "connect to the server without a proxy")],
+    not_yet: &[],
     summary: "Publishes each message to a server of MQTT. With qos(1) and qos(2) it counts as delivered when the server has answered its packet; \
               one that a server of MQTT 5 refuses is a dead letter with its reason, and the others of its batch are delivered. With qos(0) it \
               counts as delivered when it is sent. A wrong password lets messages wait. See docs/mqtt.md.",
@@ -115,7 +115,8 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     }
     let text = s.template("template").map_or(TEMPLATE_TEXT, |text| text.text.as_str());
     let body = compile(text, s.span("template")?, &options, cx, diags)?;
-    let dial = Arc::new(dial(s, server(s, diags)?, diags)?);
+    let proxy = dialogue::proxy(s, diags).ok()?;
+    let dial = Arc::new(Dial { proxy, ..dial(s, server(s, diags)?, diags)? });
     let mut writer = Writer::new(body, cx.identity);
     if fixed.is_none() {
         writer.parts = Some(Fields::of(vec![topic]));

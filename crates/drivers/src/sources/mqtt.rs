@@ -6,7 +6,7 @@ mod port;
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
 use diag::{Diagnostic, Diagnostics, Fault};
-use dialogue::{Dial, SERVER, dial};
+use dialogue::{Dial, HTTP_PROXY, SERVER, dial, proxy};
 use driver_options::SECONDS_MAX;
 use driver_options::source_groups::{MESSAGE_FORMAT, READER_FLAGS, SOURCE};
 use driver_options::tls_groups::SECURE_CLIENT;
@@ -84,10 +84,10 @@ static MQTT: Component = Component {
     name: "mqtt",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &MESSAGE_FORMAT, &SOURCE, &SERVER, &SECURE_CLIENT],
+    groups: &[&READER_FLAGS, &MESSAGE_FORMAT, &SOURCE, &SERVER, &HTTP_PROXY, &SECURE_CLIENT],
     own: OWN,
     presets: &[],
-    not_yet: &[("http-proxy", "connect to the server without a proxy")],
+    not_yet: &[],
     summary: "Subscribes to topics of a server of MQTT. Each message is read as a syslog message; `flags(no-parse)` takes it whole. With qos(1) and \
               qos(2) the server hears that a message has come when the destinations have dealt with it, and sends it again to whoever comes \
               back until then; use flags(flow-control) in the log paths. See docs/mqtt.md.",
@@ -113,7 +113,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         }
     };
     let described = format!("mqtt,{},{},{}", to.host, to.port, filters.join(","));
-    let dial = dial(s, to, diags)?;
+    let dial = Dial { proxy: proxy(s, diags).ok()?, ..dial(s, to, diags)? };
     let defaults =
         Defaults { framing: Framing::Lines, syslog_protocol: false, expect_hostname: true, local: true };
     let reading = Reading::whole_messages(s, cx, &defaults, diags);

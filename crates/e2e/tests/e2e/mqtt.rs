@@ -3,7 +3,7 @@
 use crate::answered::{self, assert_all, assert_in_order, feed};
 use crate::tls::{Authority, prepared};
 use testkit::mosquitto::{MISSING, Mosquitto};
-use testkit::{Lab, Penstock, Proxy, Sender, skip, wait_until};
+use testkit::{Lab, Penstock, Proxy, Sender, Tunnels, skip, wait_until};
 
 const OPEN: &str = "listener PORT 127.0.0.1\nallow_anonymous true";
 
@@ -167,4 +167,43 @@ fn encrypted_and_a_wrong_certificate_gets_nothing() {
     penstock.reload_with(&lab, &with("ca"));
     penstock.wait_settled(1000).assert_nothing_lost();
     assert_in_order(&heard(&server, "t", 1000), 1000);
+}
+
+#[test]
+fn through_a_proxy_that_wants_a_password_in_the_clear_and_encrypted() {
+    let lab = Lab::new();
+    prepared(&lab);
+    let (certificate, key) = (lab.path("server.pem"), lab.path("server.key"));
+    let secure = testkit::free_port();
+    let more = format!(
+        "{OPEN}\nlistener {secure} 127.0.0.1\nallow_anonymous true\ncertfile {}\nkeyfile {}",
+        certificate.display(),
+        key.display()
+    );
+    let Some(mut server) = Mosquitto::start(&lab, &more, &[]) else { return skip(MISSING) };
+    server.listen();
+    // me:secret
+    let proxy = Tunnels::start("Basic bWU6c2VjcmV0");
+    let with = |scheme: &str, port: u16, login: &str| {
+        let tls = if scheme == "ssl" { "tls(ca-file(\"%dir%/ca.pem\"))" } else { "" };
+        answered::config(&format!(
+            "mqtt(address(\"{scheme}://127.0.0.1:{port}\") topic(\"{scheme}\") qos(1) template(\"$MSG\") time-reopen(1) {tls} \
+             http-proxy(\"http://{login}127.0.0.1:{}\"))",
+            proxy.port()
+        ))
+    };
+    let mut penstock = Penstock::start(&lab, &with("tcp", server.port(), ""));
+    feed(lab.port("in"), 0, 1000);
+    penstock.wait_log("407 Proxy Authentication Required");
+    assert_eq!((penstock.ledger().destination("k").delivered, penstock.ledger().dropped()), (0, 0));
+    penstock.reload_with(&lab, &with("tcp", server.port(), "me:secret@"));
+    penstock.wait_settled(1000).assert_nothing_lost();
+    assert_in_order(&heard(&server, "tcp", 1000), 1000);
+    penstock.reload_with(&lab, &with("ssl", secure, "me:secret@"));
+    feed(lab.port("in"), 0, 1000);
+    penstock.wait_settled(2000).assert_nothing_lost();
+    assert_in_order(&heard(&server, "ssl", 1000), 1000);
+    let granted = proxy.granted();
+    assert!(granted.contains(&format!("CONNECT 127.0.0.1:{} HTTP/1.1", server.port())), "{granted:?}");
+    assert!(granted.contains(&format!("CONNECT 127.0.0.1:{secure} HTTP/1.1")), "{granted:?}");
 }

@@ -139,5 +139,5 @@ fn what_is_wrong_is_said() {
     check("", &["D0302", "which topics"]);
     check("topic(\"a/#/b\")", &["D0302", "subscribed to"]);
     check("topic(\"a\") tls(ca-file(\"/x\"))", &["D0302", "without"]);
-    check("topic(\"a\") http-proxy(\"p\")", &["without a proxy"]);
+    check("topic(\"a\") http-proxy(\"socks5://p\")", &["D0302", "but over http://"]);
 }
