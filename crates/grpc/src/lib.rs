@@ -4,7 +4,6 @@
 //! hyper speaks HTTP/2. What gRPC puts on top is small, and written here so that a batch is copied once on
 //! its way to the kernel, and so that it is known of each call whether anything of it was taken.
 
-mod account;
 pub mod clickhouse;
 mod connection;
 mod frame;
@@ -19,7 +18,6 @@ mod session;
 mod status;
 mod timer;
 
-pub use account::Account;
 pub use http_client::{HeaderName, HeaderValueOf};
 pub use http_server::Stream;
 pub use judge::Actions;

@@ -4,7 +4,6 @@ mod tables;
 
 pub use tables::{ADDRESS, GRPC, HEADERS};
 
-use crate::account::Account;
 use crate::judge::Actions;
 use crate::plan::{KeepAlive, Plan};
 use crate::status::Code;
@@ -14,6 +13,7 @@ use driver_options::secure;
 use driver_options::templates::compile;
 use engine::driver::BuildContext;
 use flight::Outcome;
+use http_client::proof::account::Account;
 use http_client::{Action, HeaderName, HeaderValue, HeaderValueOf, Network, Url};
 use std::sync::Arc;
 use std::time::Duration;

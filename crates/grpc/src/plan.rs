@@ -1,8 +1,8 @@
 //! What all calls of a destination have in common, and a batch on its way.
 
-use crate::account::Account;
 use crate::judge::Actions;
 use flight::Outcome;
+use http_client::proof::account::Account;
 use http_client::{HeaderName, HeaderValueOf, Network, Url};
 use std::time::Duration;
 

@@ -10,6 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use flight::Outcome;
 use guest::{Jobs, Order};
+use http_client::proof::account::Claim;
 use http_client::{HeaderMap, HeaderValue, HeaderValueOf, Method, header, keys};
 use hyper::body::Bytes;
 use hyper::{Request, Uri};
@@ -114,7 +115,8 @@ impl Session {
         if let Some(account) = &plan.account {
             let service = load.path.rsplit_once('/').map_or("", |(service, _)| service);
             let host = authority.strip_suffix(":443").unwrap_or(authority);
-            let words = account.authorization(&format!("https://{host}{service}"), SystemTime::now())?;
+            let claim = Claim::Audience(format!("https://{host}{service}"));
+            let words = account.authorization(&claim, SystemTime::now())?;
             let mut words = HeaderValue::from_str(&words).map_err(|error| error.to_string())?;
             words.set_sensitive(true);
             headers.insert(header::AUTHORIZATION, words);

@@ -79,6 +79,7 @@ pub fn fuzz(input: &[u8]) {
     let Some(([status, messages], body)) = input.split_first_chunk::<2>() else { return };
     let messages = usize::from(*messages);
     crate::acks::fuzz(body);
+    crate::proof::fuzz(body);
     for (_, judge) in Judge::NAMES {
         let answer = Answer::of(u16::from(*status) * 10, body);
         if let Outcome::Judged { verdicts, .. } = judge.outcome(&answer, &Actions::default(), messages) {

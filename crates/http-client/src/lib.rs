@@ -15,6 +15,7 @@ mod dates;
 mod exchange;
 pub mod judge;
 mod plan;
+pub mod proof;
 mod request;
 mod servers;
 mod session;

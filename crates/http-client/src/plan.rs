@@ -4,6 +4,7 @@ use crate::action::Actions;
 use crate::coding::Coding;
 use crate::connect::Network;
 use crate::judge::Judge;
+use crate::proof::Proof;
 use crate::servers::Servers;
 use crate::url::Url;
 use hyper::header::{HeaderName, HeaderValue};
@@ -57,5 +58,7 @@ pub struct Plan {
     /// time.
     pub acks: Option<Duration>,
     pub actions: Actions,
-    pub network: Network,
+    pub network: Arc<Network>,
+    /// `cloud-auth()`, `azure-auth-header()`.
+    pub proof: Option<Proof>,
 }

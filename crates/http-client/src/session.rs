@@ -115,10 +115,13 @@ impl Session {
             Ok(headers) => headers,
             Err(why) => return Outcome::Refused(why),
         };
-        let ask = match self.packed(load.body, headers) {
+        let mut ask = match self.packed(load.body, headers) {
             Ok(ask) => ask,
             Err(why) => return Outcome::Refused(why),
         };
+        if let Err(outcome) = self.prove(&mut ask).await {
+            return outcome;
+        }
         let mut tried = Vec::new();
         let mut last = Outcome::Away("there is no server".to_owned());
         while let Some(turn) = plan.servers.pick(&tried, Instant::now()) {
@@ -128,7 +131,7 @@ impl Session {
                 Ok(url) => url,
                 Err(why) => return Outcome::Refused(why),
             };
-            last = self.outcome(&url, &ask, load.messages).await;
+            last = self.outcome(&url, &mut ask, load.messages).await;
             let takes = matches!(
                 last,
                 Outcome::Delivered | Outcome::Judged { .. } | Outcome::Split(_) | Outcome::Refused(_)
@@ -149,27 +152,51 @@ impl Session {
         Ok(Ask { body: packed.into(), headers })
     }
 
+    /// Adds what shows who asks.
+    async fn prove(&self, ask: &mut Ask) -> Result<(), Outcome> {
+        match &self.plan.proof {
+            Some(proof) => proof.add(&mut ask.headers, ask.body.len(), self.plan.timeout).await,
+            None => Ok(()),
+        }
+    }
+
     /// What one server says, or why it says nothing.
-    async fn outcome(&mut self, url: &Url, ask: &Ask, messages: usize) -> Outcome {
+    async fn outcome(&mut self, url: &Url, ask: &mut Ask, messages: usize) -> Outcome {
+        let mut answer = self.answer(url, ask).await;
+        if let (Ok(Answer { status: 401, .. }), Some(proof)) = (&answer, &self.plan.proof)
+            && proof.refused(&ask.headers).await
+        {
+            if let Err(outcome) = self.prove(ask).await {
+                return outcome;
+            }
+            answer = self.answer(url, ask).await;
+        }
+        match answer {
+            Ok(answer) => {
+                let outcome = self.plan.judge.outcome(&answer, &self.plan.actions, messages);
+                self.said = answer.body;
+                outcome
+            }
+            Err(outcome) => outcome,
+        }
+    }
+
+    async fn answer(&mut self, url: &Url, ask: &Ask) -> Result<Answer, Outcome> {
         self.passed = Arc::default();
         let asked = match self.plan.timeout {
             Some(timeout) => tokio::time::timeout(timeout, self.ask(url, ask)).await,
             None => Ok(self.ask(url, ask).await),
         };
         match asked {
-            Ok(Ok(answer)) => {
-                let outcome = self.plan.judge.outcome(&answer, &self.plan.actions, messages);
-                self.said = answer.body;
-                outcome
-            }
-            Ok(Err(Failure::Away(why))) => Outcome::Away(why),
-            Ok(Err(Failure::Stale)) => Outcome::Away(format!("{}: the server hung up", url.authority)),
-            Ok(Err(Failure::Unknown(why))) => Outcome::Unknown(why),
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(Failure::Away(why))) => Err(Outcome::Away(why)),
+            Ok(Err(Failure::Stale)) => Err(Outcome::Away(format!("{}: the server hung up", url.authority))),
+            Ok(Err(Failure::Unknown(why))) => Err(Outcome::Unknown(why)),
             Err(_) => {
                 let why = format!("{}: no answer within timeout()", url.authority);
                 match self.passed.written() {
-                    0 => Outcome::Away(why),
-                    _ => Outcome::Unknown(why),
+                    0 => Err(Outcome::Away(why)),
+                    _ => Err(Outcome::Unknown(why)),
                 }
             }
         }

@@ -4,6 +4,7 @@ use crate::plan::{Plan, Prefix, UrlOf};
 use crate::{Actions, Judge, Network, Servers, Url, keys, load};
 use flight::{Part, enclose};
 use hyper::{HeaderMap, Method};
+use std::sync::Arc;
 use std::time::Duration;
 
 fn plan(prefix: Prefix) -> Plan {
@@ -23,7 +24,8 @@ fn plan(prefix: Prefix) -> Plan {
         judge: Judge::Status,
         acks: None,
         actions: Actions::default(),
-        network: Network::new(None, None),
+        network: Arc::new(Network::new(None, None)),
+        proof: None,
     }
 }
 

@@ -25,8 +25,8 @@ macro_rules! files {
 
 /// Each under the name that includes find it by.
 pub const FILES: &[(&str, &str)] = files! {
-    "apache-accesslog" "arr" "cee" "chat" "checkpoint" "cim" "cisco" "collectd" "credit-card"
-    "default-network-drivers" "elasticsearch" "ewmm" "example-destination" "extract-solaris-msgid" "fortigate" "graphite" "graylog2" "iptables"
+    "apache-accesslog" "arr" "azure" "cee" "chat" "checkpoint" "cim" "cisco" "collectd" "credit-card"
+    "default-network-drivers" "elasticsearch" "ewmm" "example-destination" "extract-solaris-msgid" "fortigate" "google-pubsub" "graphite" "graylog2" "iptables"
     "jellyfin" "junos" "kubernetes" "linux-audit" "loggly" "logmatic" "logscale" "mariadb-audit" "mbox" "netskope"
     "network-load-balancer" "nodejs" "openobserve" "osquery" "panos" "pihole-ftl" "postgresql-csvlog" "qbittorrent"
     "snmptrap" "splunk" "sudo" "sumologic" "system" "webhook" "websense" "windows-eventlog"

@@ -23,8 +23,6 @@ const JAVA: &str = "there is no Java here. What comes as a class of syslog-ng is
 const SCRIPT_PARSER: &str = "write it in Python: `python(class(\"module.Class\"))` with a LogParser whose parse() does the same (docs/python.md)";
 const QUEUE: &str = "let another program take the messages from the queue and send them to `network()`";
 const FETCH: &str = "let another program fetch the messages and send them to `network()`";
-const SENDS_HTTP: &str = "it is made of `http()`, which comes in a later version; until then let a program do it: \
-                          `program(\"command\" template(\"...\"))`";
 const LIBRARY: &str = "it is a block of the configuration library: add `@include \"scl.conf\"`";
 
 #[cfg(not(all(
@@ -143,7 +141,7 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("arrow-flight", STORE),
     #[cfg(not(feature = "logstore"))]
     destination("logstore", NOT_BUILT),
-    destination("sentinel", STORE),
+    destination("sentinel", LIBRARY),
     destination("splunk-hec", STORE),
     destination("example-destination", LIBRARY),
     destination("syslog-ng", LIBRARY),
@@ -160,10 +158,10 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("logscale", LIBRARY),
     destination("sumologic-http", LIBRARY),
     destination("sumologic-syslog", LIBRARY),
-    destination("google-pubsub", SENDS_HTTP),
-    destination("azure-monitor", SENDS_HTTP),
-    destination("azure-monitor-builtin", SENDS_HTTP),
-    destination("azure-monitor-custom", SENDS_HTTP),
+    destination("google-pubsub", LIBRARY),
+    destination("azure-monitor", LIBRARY),
+    destination("azure-monitor-builtin", LIBRARY),
+    destination("azure-monitor-custom", LIBRARY),
     destination("slack", LIBRARY),
     destination("telegram", LIBRARY),
     destination("discord", LIBRARY),

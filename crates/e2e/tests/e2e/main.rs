@@ -6,6 +6,7 @@ mod bounds;
 mod broken;
 mod cases;
 mod check;
+mod cloud_auth;
 mod command_line;
 mod connector;
 mod console;

@@ -9,7 +9,7 @@ use engine::driver::BuildContext;
 use http_client::{
     Action, Actions, Coding, HeaderValueOf, Judge, Network, Plan, Prefix, Servers, Url, UrlOf,
 };
-use http_client::{HeaderMap, HeaderName, HeaderValue, Method, basic, header};
+use http_client::{HeaderMap, HeaderName, HeaderValue, Method, basic, header, proof};
 use std::sync::Arc;
 use std::time::Duration;
 use template::{Template, TemplateOptions};
@@ -67,7 +67,9 @@ pub fn read(
     let prefix = reader.prefix()?;
     reader.partition_key()?;
     let base = reader.base(&headers)?;
-    let network = reader.network(&urls)?;
+    let proof = proof::options::read(s, reader.diags).ok()?;
+    let network =
+        Arc::new(reader.network(&urls, proof.as_ref().is_some_and(proof::options::Wanted::is_secure))?);
     let timeout = s.seconds("timeout").filter(|timeout| !timeout.is_zero());
     let judge = reader.judge()?;
     let text = |name: &str| s.text(name).unwrap_or_default().as_bytes().to_vec();
@@ -87,6 +89,7 @@ pub fn read(
         judge,
         acks: reader.acks(judge).ok()?,
         actions: reader.actions()?,
+        proof: proof.map(|proof| proof.over(&network)),
         network,
     };
     Some(Request { plan, body, keys: reader.keys, address })
@@ -224,9 +227,10 @@ impl Reader<'_> {
         Some(base)
     }
 
-    fn network(&mut self, urls: &[UrlOf]) -> Option<Network> {
+    fn network(&mut self, urls: &[UrlOf], proof_is_secure: bool) -> Option<Network> {
         let asked = secure::read_http(self.s, self.diags)?;
-        let may_encrypt = self.s.bool("accept-redirects") == Some(true)
+        let may_encrypt = proof_is_secure
+            || self.s.bool("accept-redirects") == Some(true)
             || urls.iter().any(|url| !matches!(url, UrlOf::Fixed(url) if !url.is_secure));
         // Read now, so that what is wrong shows with the first request at the latest.
         let tls = may_encrypt.then(|| Connector::load(&asked).map_err(|error| error.to_string()));

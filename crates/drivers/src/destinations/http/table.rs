@@ -5,6 +5,7 @@ use driver_options::SECONDS_MAX;
 use driver_options::batch_groups::BATCHES;
 use driver_options::output_groups::{DESTINATION, TEMPLATE};
 use driver_options::tls_groups::{SECURE_HTTP, SECURE_HTTP_DIRECT};
+use http_client::proof::options::PROOFS;
 
 const CODINGS: &[Word] = &[
     Word::new("gzip", "gzip, RFC 1952."),
@@ -138,12 +139,10 @@ pub static HTTP: Component = Component {
     name: "http",
     aliases: &[],
     positional: &[],
-    groups: &[&REQUEST, &BATCHES, &TEMPLATE, &DESTINATION, &SECURE_HTTP, &SECURE_HTTP_DIRECT],
+    groups: &[&REQUEST, &PROOFS, &BATCHES, &TEMPLATE, &DESTINATION, &SECURE_HTTP, &SECURE_HTTP_DIRECT],
     own: &[],
     presets: &[],
     not_yet: &[
-        ("cloud-auth", "let a proxy that adds the token stand in front of the server"),
-        ("azure-auth-header", "let a proxy that adds the header stand in front of the server"),
         ("python-http-header", "there is no Python here: write headers() with templates"),
     ],
     summary: "Sends messages in the bodies of HTTP requests. A message counts as delivered when the server has answered its request with \

@@ -1,5 +1,5 @@
-//! Service accounts of Google: a token for each service, signed with the key of the account (RFC 7519,
-//! RS256), as its servers of gRPC take it without having been asked for one.
+//! Service accounts of Google: tokens signed with the key of the account (RFC 7519, RS256), as its servers
+//! take them without having been asked for one.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -17,13 +17,28 @@ const AHEAD: Duration = Duration::from_secs(60);
 /// The largest file that is taken for a key.
 const FILE_BYTES_MAX: usize = 64 * 1024;
 
+/// What a token is good for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// A service, `https://host/package.Service`.
+    Audience(String),
+    /// What may be done, at any service.
+    Scope(String),
+}
+
 pub struct Account {
     email: String,
     key_id: String,
     key: RsaKeyPair,
     validity: Duration,
-    /// Of the last service: who it is for, the token, and until when it is good.
-    kept: Mutex<Option<(String, String, Duration)>>,
+    /// The last one.
+    kept: Mutex<Option<Kept>>,
+}
+
+struct Kept {
+    claim: Claim,
+    token: String,
+    until: Duration,
 }
 
 impl Account {
@@ -48,29 +63,38 @@ impl Account {
         Ok(Account { email, key_id, key, validity, kept: Mutex::default() })
     }
 
-    /// The value of `authorization` for a service, `https://host/package.Service`.
-    pub fn authorization(&self, audience: &str, now: SystemTime) -> Result<String, String> {
+    /// The value of `Authorization`.
+    pub fn authorization(&self, claim: &Claim, now: SystemTime) -> Result<String, String> {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut kept = self.kept.lock();
-        if let Some((known, token, until)) = &*kept
-            && known == audience
-            && now + AHEAD.min(self.validity / 2) < *until
+        if let Some(kept) = &*kept
+            && kept.claim == *claim
+            && now + AHEAD.min(self.validity / 2) < kept.until
         {
-            return Ok(format!("Bearer {token}"));
+            return Ok(format!("Bearer {}", kept.token));
         }
         let until = now + self.validity;
-        let token = self.token(audience, (now, until))?;
+        let token = self.token(claim, (now, until))?;
         let value = format!("Bearer {token}");
-        *kept = Some((audience.to_owned(), token, until));
+        *kept = Some(Kept { claim: claim.clone(), token, until });
         Ok(value)
     }
 
-    fn token(&self, audience: &str, (from, until): (Duration, Duration)) -> Result<String, String> {
+    /// The next token is made anew.
+    pub fn forget(&self) {
+        *self.kept.lock() = None;
+    }
+
+    fn token(&self, claim: &Claim, (from, until): (Duration, Duration)) -> Result<String, String> {
         let head = json!({"alg": "RS256", "typ": "JWT", "kid": self.key_id});
+        let (name, text) = match claim {
+            Claim::Audience(service) => ("aud", service),
+            Claim::Scope(scope) => ("scope", scope),
+        };
         let claims = json!({
             "iss": self.email,
             "sub": self.email,
-            "aud": audience,
+            name: text,
             "iat": from.as_secs(),
             "exp": until.as_secs(),
         });
