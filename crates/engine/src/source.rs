@@ -3,7 +3,7 @@
 
 mod finish;
 
-pub use finish::Finish;
+pub use finish::{Finish, begin_numbers};
 
 use crate::exec::{Machine, Outcome};
 use crate::friction;

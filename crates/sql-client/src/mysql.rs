@@ -141,10 +141,14 @@ impl Server for Mysql {
         let head = format!("INSERT INTO {} ({}) VALUES ", self.plan.quoted(table), self.plan.listed());
         let fields = self.plan.fields();
         let mut inserts = Inserts::new(head, fields, self.plain_backslash, self.statement_bytes);
+        // What is there already changes nothing.
+        let unchanged = |name: &String| self.plan.quoted(name);
+        let tail = self.plan.unique.first().map(unchanged);
+        let tail = tail.map(|name| format!(" ON DUPLICATE KEY UPDATE {name}={name}")).unwrap_or_default();
         let mut done = 0;
         let mut rows = rows.iter();
         while let Some(statement) = inserts.next(&mut rows, done)? {
-            let inserted = self.run(&statement.text, Stage::Statement).await;
+            let inserted = self.run(&(statement.text + &tail), Stage::Statement).await;
             inserted.map_err(|fault| match fault {
                 Fault::Row { at, why } => Fault::Row { at: done + at, why },
                 fault => fault,

@@ -46,6 +46,8 @@ pub struct Plan {
     pub columns: Vec<Column>,
     /// Columns that get an index where they are made.
     pub indexes: Vec<String>,
+    /// Of rows with the same values in these columns only the first is put; none: each is.
+    pub unique: Vec<String>,
     /// What stands behind the statement that makes a table.
     pub create_append: String,
     /// Tables and columns that are not there are made.
@@ -64,6 +66,12 @@ impl Plan {
     /// Fields of a row.
     pub fn fields(&self) -> usize {
         self.columns.iter().filter(|column| !column.is_default).count()
+    }
+
+    /// The columns that make a row the same as another, as statements list them; `None`: none do.
+    pub fn listed_unique(&self) -> Option<String> {
+        let names: Vec<String> = self.unique.iter().map(|name| self.quoted(name)).collect();
+        (!names.is_empty()).then(|| names.join(", "))
     }
 
     /// The columns of rows, as statements list them.

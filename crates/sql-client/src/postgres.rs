@@ -6,6 +6,7 @@ mod errors;
 use crate::batch::Rows;
 use crate::fault::Fault;
 use crate::plan::{Login, Plan};
+use crate::schema;
 use crate::server::Server;
 use bytes::Bytes;
 use errors::{Stage, fault};
@@ -113,6 +114,31 @@ impl Open {
         self.copies.insert(table.to_owned(), statement.clone());
         Ok(statement)
     }
+
+    async fn run(&self, statement: &str) -> Result<(), Fault> {
+        self.client.batch_execute(statement).await.map_err(|error| fault(&error, Stage::Statement))
+    }
+
+    /// Puts rows into the table with this name, whose statement is kept under `key`.
+    async fn copy_rows(&mut self, key: &str, columns: &str, name: String, rows: &Rows) -> Result<(), Fault> {
+        let statement = self.copy(key, columns, name).await?;
+        let begun = self.client.copy_in::<_, Bytes>(&statement).await;
+        let mut sink = pin!(begun.map_err(|error| fault(&error, Stage::Statement))?);
+        let mut bytes = rows.bytes();
+        let mut is_whole = true;
+        while !bytes.is_empty() {
+            let piece = bytes.split_to(bytes.len().min(MESSAGE_BYTES));
+            if sink.send(piece).await.is_err() {
+                // Why, its end says.
+                is_whole = false;
+                break;
+            }
+        }
+        let ended = sink.as_mut().finish().await;
+        let stage = if is_whole { Stage::Rows } else { Stage::Statement };
+        // A trigger or a rule of the table may pass rows over: that is its right.
+        ended.map(drop).map_err(|error| fault(&error, stage))
+    }
 }
 
 impl Server for Postgres {
@@ -170,24 +196,22 @@ impl Server for Postgres {
 
     async fn put(&mut self, table: &str, rows: &Rows) -> Result<(), Fault> {
         let (name, columns) = (self.plan.quoted(table), self.plan.listed());
+        let unique = self.plan.listed_unique();
         let open = self.here()?;
-        let statement = open.copy(table, &columns, name).await?;
-        let begun = open.client.copy_in::<_, Bytes>(&statement).await;
-        let mut sink = pin!(begun.map_err(|error| fault(&error, Stage::Statement))?);
-        let mut bytes = rows.bytes();
-        let mut is_whole = true;
-        while !bytes.is_empty() {
-            let piece = bytes.split_to(bytes.len().min(MESSAGE_BYTES));
-            if sink.send(piece).await.is_err() {
-                // Why, its end says.
-                is_whole = false;
-                break;
-            }
+        let Some(unique) = unique else {
+            return open.copy_rows(table, &columns, name, rows).await;
+        };
+        // COPY knows no conflicts: rows arrive in a table of this connection, and those that are not there yet
+        // go on in the same transaction.
+        let arriving = format!("penstock_{:016x}", schema::number_of(table));
+        if open.copies.len() >= COPIES_MAX {
+            open.run("DISCARD TEMP").await?;
         }
-        let ended = sink.as_mut().finish().await;
-        let stage = if is_whole { Stage::Rows } else { Stage::Statement };
-        // A trigger or a rule of the table may pass rows over: that is its right.
-        ended.map(drop).map_err(|error| fault(&error, stage))
+        let like = format!("ON COMMIT DELETE ROWS AS SELECT {columns} FROM {name} WITH NO DATA");
+        open.run(&format!("CREATE TEMP TABLE IF NOT EXISTS {arriving} {like}")).await?;
+        open.copy_rows(table, &columns, arriving.clone(), rows).await?;
+        let go_on = format!("INSERT INTO {name} ({columns}) SELECT {columns} FROM {arriving}");
+        open.run(&format!("{go_on} ON CONFLICT ({unique}) DO NOTHING; TRUNCATE {arriving}")).await
     }
 
     async fn commit(&mut self) -> Result<(), Fault> {

@@ -67,7 +67,11 @@ async fn make<S: Server>(
     let name = plan.quoted(table);
     let described = |column: &&Column| format!("{} {}", plan.quoted(&column.name), column.kind);
     if is_new {
-        let list = columns.iter().map(described).collect::<Vec<_>>().join(", ");
+        let mut list = columns.iter().map(described).collect::<Vec<_>>().join(", ");
+        // At once: nobody may find the table without it.
+        if let Some(unique) = plan.listed_unique() {
+            list.push_str(&format!(", UNIQUE ({unique})"));
+        }
         let statement = format!("CREATE TABLE {name} ({list}) {}", plan.create_append);
         server.execute(statement.trim_end()).await?;
     } else {
@@ -80,7 +84,19 @@ async fn make<S: Server>(
         let on = format!("{name} ({})", plan.quoted(&column.name));
         server.execute(&format!("CREATE INDEX {} ON {on}", plan.quoted(&index))).await?;
     }
+    let is_part = |column: &&Column| plan.unique.contains(&column.name);
+    if let (Some(listed), true) = (plan.listed_unique(), !is_new && columns.iter().any(is_part)) {
+        let index = index_name(table, &plan.unique.join("_"));
+        let on = format!("{name} ({listed})");
+        server.execute(&format!("CREATE UNIQUE INDEX {} ON {on}", plan.quoted(&index))).await?;
+    }
     Ok(())
+}
+
+/// A number made of a name: it only has to differ (FNV-1a).
+pub fn number_of(name: &str) -> u64 {
+    name.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// `TABLE_COLUMN_idx`; of a longer one the beginning and a number made of all of it.
@@ -89,10 +105,7 @@ fn index_name(table: &str, column: &str) -> String {
     if name.len() <= INDEX_NAME_MAX {
         return name;
     }
-    // FNV-1a: it only has to differ.
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = number_of(&name);
     let head: String = name.chars().take(INDEX_NAME_MAX - 17).collect();
     format!("{head}_{hash:016x}")
 }

@@ -153,8 +153,10 @@ impl Server for Sqlite {
     async fn put(&mut self, table: &str, rows: &Rows) -> Result<(), Fault> {
         let fields = self.plan.fields();
         let places = vec!["?"; fields].join(",");
-        let text =
-            format!("INSERT INTO {} ({}) VALUES ({places})", self.plan.quoted(table), self.plan.listed());
+        let unique = self.plan.listed_unique();
+        let tail = unique.map(|unique| format!(" ON CONFLICT ({unique}) DO NOTHING")).unwrap_or_default();
+        let (name, columns) = (self.plan.quoted(table), self.plan.listed());
+        let text = format!("INSERT INTO {name} ({columns}) VALUES ({places}){tail}");
         let rows = rows.clone();
         self.run(move |open| insert(open, &text, fields, &rows)).await
     }

@@ -4,6 +4,7 @@ mod exactly_once;
 mod mariadb;
 mod postgres;
 mod sqlite;
+mod unique;
 
 use crate::messages::message;
 use testkit::{Ledger, Penstock, Sender};

@@ -5,6 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The number of the next message of sources with use-uniqid().
 static NEXT_RECEIVED: AtomicU64 = AtomicU64::new(1);
+/// Bits of these numbers that count the messages of one start of the program: half a year at a million a
+/// second. Those above count the starts, so that no number comes twice, whatever ends a process.
+const MESSAGE_BITS: u32 = 44;
+
+/// Numbers from here on are those of this start of the program, the first being 1.
+pub fn begin_numbers(run: u64) {
+    let starts_before = run.saturating_sub(1);
+    NEXT_RECEIVED.store((starts_before << MESSAGE_BITS) + 1, Ordering::Relaxed);
+}
 
 /// Options of a source that apply to every message after parsing.
 #[derive(Clone, Debug, Default)]

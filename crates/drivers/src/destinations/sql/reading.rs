@@ -66,7 +66,8 @@ pub fn read(
     let login = reader.login(kind)?;
     let table = reader.table()?;
     let (columns, values) = reader.columns()?;
-    let indexes = reader.indexes(&columns)?;
+    let indexes = reader.names_of_columns("indexes", &columns)?;
+    let unique = reader.unique(&columns)?;
     let literal = table.literal().map(|name| String::from_utf8_lossy(name).into_owned());
     let shown = s.template("table").map_or("messages", |table| table.text.as_str());
     let word = kind.word();
@@ -85,6 +86,7 @@ pub fn read(
         table: literal,
         columns,
         indexes,
+        unique,
         create_append: text("create-statement-append"),
         makes_tables: !s.flag("flags", "dont-create-tables"),
         quote: text("quote-char"),
@@ -235,19 +237,32 @@ impl Reader<'_> {
         })
     }
 
-    fn indexes(&mut self, columns: &[Column]) -> Option<Vec<String>> {
-        let mut indexes = Vec::new();
-        for index in self.s.list("indexes") {
-            if !columns.iter().any(|column| column.name == index.text) {
+    /// Columns that an option names.
+    fn names_of_columns(&mut self, option: &str, columns: &[Column]) -> Option<Vec<String>> {
+        let mut names = Vec::new();
+        for name in self.s.list(option) {
+            if !columns.iter().any(|column| column.name == name.text) {
                 let known = columns.iter().map(|column| column.name.as_str());
-                let finding = format!("there is no column `{}` for an index", index.text);
-                let finding = Diagnostic::error("D0180", finding, index.span);
-                self.diags.push(finding.suggest(diag::nearest(&index.text, known)));
+                let finding = format!("{option}() names `{}`, and there is no such column", name.text);
+                let finding = Diagnostic::error("D0180", finding, name.span);
+                self.diags.push(finding.suggest(diag::nearest(&name.text, known)));
                 return None;
             }
-            indexes.push(index.text.clone());
+            names.push(name.text.clone());
         }
-        Some(indexes)
+        Some(names)
+    }
+
+    /// Columns by which a row is known to be there already: messages have to bring their values.
+    fn unique(&mut self, columns: &[Column]) -> Option<Vec<String>> {
+        let unique = self.names_of_columns("unique", columns)?;
+        let of_server = columns.iter().find(|column| column.is_default && unique.contains(&column.name));
+        if let Some(column) = of_server {
+            let at = self.at("unique")?;
+            let text = format!("the server makes up `{}`, so no row would be there already", column.name);
+            return self.wrong(text, at, "name columns whose values come from messages");
+        }
+        Some(unique)
     }
 }
 

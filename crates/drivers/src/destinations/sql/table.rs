@@ -55,6 +55,14 @@ static DATABASE: Group = Group {
         .sample("\"$MSG\""),
         Opt::new("indexes", Kind::TextList, Preset::None, "Columns that get an index when they are made.").sample("message"),
         Opt::new(
+            "unique",
+            Kind::TextList,
+            Preset::None,
+            "A row with the same values in these columns as one that is there counts as delivered and is passed over, so that what comes twice \
+             is there once: `unique(\"kafka_partition\", \"kafka_offset\")`. Tables that are made get a unique index. Only in penstock.",
+        )
+        .sample("message"),
+        Opt::new(
             "null",
             Kind::Text,
             Preset::Described("no value is NULL"),

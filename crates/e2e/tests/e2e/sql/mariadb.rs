@@ -7,7 +7,7 @@ use testkit::mariadb::MISSING;
 use testkit::{Lab, Mariadb, Penstock, Sender, skip, wait_until};
 
 /// Puts what comes in on TCP into a table, numbered by the server.
-fn config(port: u16, options: &str) -> String {
+pub fn config(port: u16, options: &str) -> String {
     format!(
         "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
          destination d {{ sql(type(mysql) host(\"127.0.0.1\") port({port}) username(log) password(secret) database(logs) \
@@ -17,7 +17,7 @@ fn config(port: u16, options: &str) -> String {
     )
 }
 
-fn rows(server: &Mariadb, table: &str) -> Vec<String> {
+pub fn rows(server: &Mariadb, table: &str) -> Vec<String> {
     server.query(&format!("SELECT msg FROM {table} ORDER BY id"))
 }
 

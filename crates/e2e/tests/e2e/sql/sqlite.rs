@@ -5,9 +5,9 @@ use crate::messages::HEAD;
 use std::process::Command;
 use testkit::{Lab, Penstock, Sender, skip, wait_until};
 
-const MISSING: &str = "sqlite3 is not installed, see `./x servers mariadb`";
+pub const MISSING: &str = "sqlite3 is not installed, see `./x servers mariadb`";
 
-fn config(options: &str) -> String {
+pub fn config(options: &str) -> String {
     format!(
         "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
          destination d {{ sql(type(sqlite3) database(\"%dir%/logs.db\") \
@@ -17,7 +17,7 @@ fn config(options: &str) -> String {
 }
 
 /// What its shell says; `None` where there is none.
-fn query(lab: &Lab, statement: &str) -> Option<Vec<String>> {
+pub fn query(lab: &Lab, statement: &str) -> Option<Vec<String>> {
     let output = Command::new("sqlite3")
         .args(["-cmd", ".timeout 5000"])
         .arg(lab.path("logs.db"))
