@@ -13,6 +13,7 @@ mod ledger;
 mod look;
 mod native;
 mod options;
+mod plan;
 mod profile;
 mod python;
 mod recording;
@@ -38,6 +39,7 @@ pub use graph::GraphArgs;
 pub use ledger::{command_line as ledger_command_line, run_ledger};
 pub use native::{CheckArgs, Cli, Command, CompletionsArgs, ManArgs, RawArgs, RunArgs, TestCaArgs};
 pub use options::{ProcessMode, RunOptions, WORKER_THREADS_COUNT_MAX};
+pub use plan::{PlanArgs, PlanTarget};
 pub use profile::ProfileArgs;
 pub use python::{
     PYTHON_VENV, PackageArgs, PythonArgs, PythonCommand, SYSLOG_NG_VENV, UpdateVirtualenvArgs, VenvArgs,

@@ -6,6 +6,8 @@ mod crowd;
 mod damage;
 mod disk_errors;
 mod drain;
+mod estate;
+mod estate_rltp;
 mod kill;
 mod memory;
 mod neighbour;
@@ -52,6 +54,8 @@ pub const ALL: &[Kind] = &[
     Kind { name: "rltp-link-cut", rounds: [2, 20, 200], run: rltp::link_cut },
     Kind { name: "certificates", rounds: [2, 20, 200], run: certificates::rotated },
     Kind { name: "take-over", rounds: [2, 20, 200], run: take_over::run },
+    Kind { name: "estate", rounds: [0, 1, 5], run: estate::run },
+    Kind { name: "estate-rltp", rounds: [0, 1, 10], run: estate_rltp::run },
     Kind { name: "reload-at-capacity", rounds: [2, 8, 40], run: reloads::at_capacity },
     Kind { name: "reload-renamed", rounds: [1, 4, 20], run: reloads::renamed },
     Kind { name: "reload-removed", rounds: [1, 4, 20], run: reloads::removed },

@@ -5,6 +5,7 @@
 //! a receiver that knows the number of every message. See docs/faults.md.
 
 mod cgroup;
+mod estate;
 mod kinds;
 mod mount;
 mod report;

@@ -15,6 +15,8 @@ pub const WINDOW: u64 = 256;
 const RETRY: Duration = Duration::from_millis(2);
 /// A peer that says nothing for so long is taken for gone.
 const SILENCE: Duration = Duration::from_secs(10);
+/// Whose messages they are, where that is all the same.
+const HOST: &str = "host";
 pub const PADDING: &str = "the quick brown fox jumps over the lazy dog and the slow one sleeps in the sun all day; \
      then it gets up, has a look at the numbers above, and asks whether all of them have arrived yet";
 
@@ -44,13 +46,22 @@ pub struct Load {
     pub window: u64,
     /// The number of the first message, a multiple of [`crate::tally::LANE`].
     pub base: u64,
+    /// Whose messages they are.
+    pub host: &'static str,
     /// How soon it is seen that there is more to send while nothing is on the way.
     pub look: Duration,
 }
 
 impl Default for Load {
     fn default() -> Load {
-        Load { count: u64::MAX, times: 1, window: WINDOW, base: 0, look: Duration::from_millis(50) }
+        Load {
+            count: u64::MAX,
+            times: 1,
+            window: WINDOW,
+            base: 0,
+            host: HOST,
+            look: Duration::from_millis(50),
+        }
     }
 }
 
@@ -141,7 +152,7 @@ impl Shared {
             let acknowledged = self.acknowledged.load(Ordering::SeqCst);
             out.clear();
             while answers.opened && next < limit.min(acknowledged + load.window) {
-                let text = message(load.base + next, padding);
+                let text = message_of(load.host, load.base + next, padding);
                 out.extend_from_slice(
                     format!("{} syslog {} {text}\n", next - first + 2, text.len()).as_bytes(),
                 );
@@ -188,7 +199,12 @@ impl Shared {
 
 /// The text of a message; [`crate::tally::number`] finds its number again.
 pub fn message(number: u64, padding: &str) -> String {
-    format!("<13>Nov 22 12:00:00 host app: n={number:010} {padding}")
+    message_of(HOST, number, padding)
+}
+
+/// The same of a host of its own.
+pub fn message_of(host: &str, number: u64, padding: &str) -> String {
+    format!("<13>Nov 22 12:00:00 {host} app: n={number:010} {padding}")
 }
 
 /// Answers of the server, in pieces as they come.

@@ -102,7 +102,7 @@ pub fn accepted(
     Ok(StreamOwned::new(session, stream))
 }
 
-fn connected(
+pub fn connected(
     port: u16,
     config: Arc<ClientConfig>,
 ) -> std::io::Result<StreamOwned<ClientConnection, TcpStream>> {
@@ -177,17 +177,21 @@ impl Shared {
             self.sent.store(next, Ordering::SeqCst);
             thread::sleep(PAUSE);
         }
-        stream.conn.send_close_notify();
-        stream.flush()?;
-        stream.sock.shutdown(Shutdown::Write)?;
-        // The server has read everything when it closes.
-        loop {
-            match stream.read(&mut [0; 64]) {
-                Ok(0) => return Ok(()),
-                Ok(_) => {}
-                Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(()),
-                Err(error) => return Err(error),
-            }
+        end(stream)
+    }
+}
+
+/// Ends a session in order: the server has read everything when it closes.
+pub fn end(mut stream: StreamOwned<ClientConnection, TcpStream>) -> std::io::Result<()> {
+    stream.conn.send_close_notify();
+    stream.flush()?;
+    stream.sock.shutdown(Shutdown::Write)?;
+    loop {
+        match stream.read(&mut [0; 64]) {
+            Ok(0) => return Ok(()),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(()),
+            Err(error) => return Err(error),
         }
     }
 }

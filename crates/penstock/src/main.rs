@@ -25,6 +25,7 @@ mod outline;
 mod pdb;
 mod printing;
 mod profile;
+mod plan;
 mod program;
 #[cfg(feature = "python")]
 mod python_tools;
@@ -109,6 +110,7 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Loggen(args) => loggen::cli::run(args.args.into_iter()),
         Command::Pdb(args) => pdb::run(args.with_program("penstock pdb")),
         Command::Queue(args) => queue::run(args.with_program("penstock queue")),
+        Command::Plan(args) => plan::run(&args),
         Command::Dqtool(args) => queue::dqtool::run(args.with_program("dqtool")),
         Command::Slogkey(args) => sealed::slogkey::run(args.with_program("slogkey")),
         Command::Slogencrypt(args) => sealed::slogencrypt::run(args.with_program("slogencrypt")),

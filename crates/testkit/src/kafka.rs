@@ -1,8 +1,10 @@
 //! A real Kafka broker, when `scripts/servers kafka` has put it there, and what its own tools read from it; a
 //! scripted one for the rest.
 
+mod cluster;
 mod scripted;
 
+pub use cluster::KafkaCluster;
 pub use scripted::{Act, ScriptedKafka, Written};
 
 use crate::lab::Lab;

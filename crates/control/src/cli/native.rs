@@ -14,6 +14,7 @@ use super::explain::ExplainArgs;
 use super::filterx::FilterxArgs;
 use super::graph::GraphArgs;
 use super::options::{ProcessMode, RunOptions, worker_threads};
+use super::plan::PlanArgs;
 use super::profile::ProfileArgs;
 use super::python::PythonArgs;
 use super::recording::{CaptureArgs, ReplayArgs};
@@ -83,6 +84,8 @@ pub enum Command {
     Profile(ProfileArgs),
     /// Measure what would make a configuration faster on this machine
     Tune(TuneArgs),
+    /// Say what an estate of many machines needs for a rate of messages, step by step
+    Plan(PlanArgs),
     /// Record what comes to sources, as it comes
     Capture(CaptureArgs),
     /// Send messages of a recording again, or those that keep-input() has kept

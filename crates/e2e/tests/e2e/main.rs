@@ -20,6 +20,7 @@ mod documented;
 mod documented_blocks;
 mod durable;
 mod earlier;
+mod estate;
 mod explain;
 mod fifos;
 mod files;
