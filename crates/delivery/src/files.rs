@@ -187,6 +187,7 @@ impl FileDestination {
         // Workers meet here with every batch: one lock for all its names, and each only reads.
         self.many.read().get_all(groups.iter().map(|(name, _)| name), outlets);
         for ((name, selection), known) in groups.iter().zip(outlets.drain(..)) {
+            let name = self.name.cut(name);
             let outlet = match known {
                 Some(outlet) => Ok(outlet),
                 None if is_safe(name) => self.outlet(name, out.flow_control),

@@ -16,7 +16,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "D0107",
         "no such user or group",
         "The owner or group of a file or socket is not known to this system; what is made keeps the owner or group of the program, as in \
-         syslog-ng. Create the user or group, write a number, or leave the option out.",
+         syslog-ng. Create the user or group, write a number, or leave the option out. `# allow D0107` silences it.",
     ),
     (
         "D0108",
@@ -183,6 +183,12 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "wrong s3()",
         "s3() needs bucket() and object-key(), and an account: both access-key() and secret-key(), or none of them and a profile() that there \
          is. url() is `https://host:port`; the message says what is wrong.",
+    ),
+    (
+        "D0262",
+        "wrong hdfs()",
+        "hdfs() needs hdfs-uri() (`hdfs://host:port`) and hdfs-file(), files of hdfs-resources() that can be read, and kerberos-principal() together with \
+         kerberos-keytab-file(); the message says what is wrong.",
     ),
     (
         "D0260",

@@ -11,6 +11,8 @@ mod google_pubsub_grpc;
 mod http;
 #[cfg(feature = "kafka")]
 mod kafka;
+#[cfg(feature = "hdfs")]
+mod hdfs;
 #[cfg(feature = "logstore")]
 mod logstore;
 #[cfg(feature = "grpc")]
@@ -97,5 +99,7 @@ pub const PARTS: &[&[DestinationPart]] = &[
     snmp::PARTS,
 ];
 
+    #[cfg(feature = "hdfs")]
+    hdfs::PARTS,
 #[cfg(test)]
 mod tests;

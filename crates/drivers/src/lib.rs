@@ -8,4 +8,6 @@ pub mod sources;
 pub mod testing;
 
 pub use driver_options::CODES;
+#[cfg(feature = "hdfs")]
+pub use guest::wait_for_leaves;
 pub use registry::REGISTRY;

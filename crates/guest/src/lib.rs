@@ -21,6 +21,7 @@
 
 mod answers;
 mod jobs;
+mod leaves;
 mod line;
 pub mod net;
 mod runtime;
@@ -29,5 +30,6 @@ mod tests;
 
 pub use answers::Answer;
 pub use jobs::{Job, Jobs, Order};
+pub use leaves::wait_for_leaves;
 pub use line::{Line, Seat};
 pub use runtime::{BLOCKING_MAX, THREADS, handle, on_a_thread};

@@ -2,6 +2,7 @@
 
 use crate::answers::{Answer, Answers};
 use crate::jobs::{Job, Jobs, Order};
+use crate::leaves;
 use crate::runtime;
 use delivery::bell::Bell;
 use engine::WorkerHandle;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::task::JoinHandle;
 
-/// A guest whose line is closed may take leave of its server for so long.
+/// A guest whose line is closed may take leave of its server for so long, unless its line says otherwise.
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// The outlet that a line belongs to.
@@ -36,6 +37,8 @@ pub struct Line<L> {
     loads_max: usize,
     load: Load<L>,
     start: Start<L>,
+    /// How long the guest may take leave.
+    leave: Duration,
     /// `None` when no runtime or no descriptor could be had; it is tried again now and then.
     open: Option<Open<L>>,
     /// Those on the way, and their bytes while there is a copy of them.
@@ -74,6 +77,7 @@ impl<L: Send + 'static> Line<L> {
             loads_max: usize::MAX,
             load: Box::new(load),
             start,
+            leave: LEAVE,
             open: None,
             away: Vec::new(),
             loads: 0,
@@ -85,6 +89,13 @@ impl<L: Send + 'static> Line<L> {
     /// Begins a batch only when every earlier one has got its [`Answer::load_is_sent`].
     pub fn one_after_the_other(mut self) -> Line<L> {
         self.loads_max = 1;
+        self
+    }
+
+    /// The guest has something to do when its line is closed, which takes so long at most. The end of the
+    /// program waits for it, see [`crate::wait_for_leaves`].
+    pub fn leaving_within(mut self, leave: Duration) -> Line<L> {
+        self.leave = leave;
         self
     }
 
@@ -165,10 +176,17 @@ impl<L: Send + 'static> Client for Line<L> {
         drop(orders);
         answers.close();
         if let Ok(runtime) = runtime::handle() {
-            let abort = guest.abort_handle();
+            let (abort, leave) = (guest.abort_handle(), self.leave);
+            let is_waited_for = leave > LEAVE;
+            if is_waited_for {
+                leaves::begins();
+            }
             runtime.spawn(async move {
-                let _ = tokio::time::timeout(LEAVE, guest).await;
+                let _ = tokio::time::timeout(leave, guest).await;
                 abort.abort();
+                if is_waited_for {
+                    leaves::ends();
+                }
             });
         }
     }

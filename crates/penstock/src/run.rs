@@ -41,6 +41,9 @@ use crate::{EXIT_CONFIG, EXIT_INIT};
 use background::Starter;
 use pid_file::PidFile;
 
+/// What destinations do with their servers when they are closed may take so long.
+#[cfg(feature = "hdfs")]
+const LEAVES_MAX: Duration = Duration::from_secs(12);
 /// How long the end waits for destinations that still take messages.
 pub const DRAIN_MAX: Duration = Duration::from_secs(30);
 
@@ -315,6 +318,8 @@ fn serve(started: Started) {
         let left = engine.stop(DRAIN_MAX, Rest::Kept);
         #[cfg(feature = "python")]
         python::end();
+        #[cfg(feature = "hdfs")]
+        drivers::wait_for_leaves(LEAVES_MAX);
         if let Some(state_dir) = program.shared.durable.state_dir() {
             last_run::note(state_dir, &left);
         }

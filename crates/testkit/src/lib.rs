@@ -7,6 +7,7 @@
 
 pub mod browser;
 pub mod collector;
+pub mod hdfs;
 pub mod hec;
 pub mod http;
 pub mod kafka;

@@ -14,13 +14,26 @@ pub struct FileName {
     /// value, not for each message.
     decided_by: Option<NameId>,
     text: String,
+    /// The most bytes of the last part of a name, which is cut to that.
+    last_bytes_max: Option<usize>,
 }
 
 impl FileName {
     pub fn new(text: &str, template: Arc<Template>) -> FileName {
         let literal = template.literal().map(<[u8]>::to_vec);
         let decided_by = sole_field(text, &template);
-        FileName { template, literal, decided_by, text: text.to_owned() }
+        FileName { template, literal, decided_by, text: text.to_owned(), last_bytes_max: None }
+    }
+
+    /// The last part of names has at most so many bytes: what is longer is cut, and not refused.
+    pub fn cut_to(mut self, bytes: usize) -> FileName {
+        self.last_bytes_max = Some(bytes);
+        self
+    }
+
+    /// A name as it is used.
+    pub fn cut<'a>(&self, name: &'a [u8]) -> &'a [u8] {
+        self.last_bytes_max.map_or(name, |max| cut(name, max))
     }
 
     /// The name when no message has a say in it.
@@ -69,6 +82,12 @@ impl FileName {
     }
 }
 
+/// The name with at most so many bytes behind its last slash.
+fn cut(name: &[u8], last_bytes_max: usize) -> &[u8] {
+    let last = name.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+    name.get(..last.saturating_add(last_bytes_max)).unwrap_or(name)
+}
+
 /// The field a file name depends on, when it is nothing but that field and fixed text.
 fn sole_field(text: &str, template: &Template) -> Option<NameId> {
     let mut demand = Demand::default();
@@ -95,6 +114,13 @@ pub fn is_safe(path: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_names_are_cut_where_that_is_asked_for() {
+        assert_eq!(cut(b"/folder/abcdef", 4), b"/folder/abcd");
+        assert_eq!(cut(b"/folder/abc", 4), b"/folder/abc");
+        assert_eq!(cut(b"abcdef", 4), b"abcd");
+    }
 
     #[test]
     fn names_cannot_climb() {

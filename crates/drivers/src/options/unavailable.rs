@@ -18,8 +18,8 @@ const fn parser(name: &'static str, remedy: &'static str) -> Unavailable {
 const NOT_HERE: &str = "there is no such source on Linux";
 const SCRIPT: &str = "write it in Python: `python(class(\"module.Class\"))` with a LogDestination whose init(), open(), send(), flush() and close() do the \
                       same (docs/python.md)";
-const JAVA: &str = "there is no Java here. What comes as a class of syslog-ng is native: `kafka()`, `elasticsearch-http()` for Elasticsearch, `http()` for HDFS \
-                    (WebHDFS); write others in Python: `python(class(\"module.Class\"))` with a LogDestination that has the same methods (docs/python.md)";
+const JAVA: &str = "there is no Java here. What comes as a class of syslog-ng is native: `kafka()`, `elasticsearch-http()` for Elasticsearch, `hdfs()`; \
+                    write others in Python: `python(class(\"module.Class\"))` with a LogDestination that has the same methods (docs/python.md)";
 const SCRIPT_PARSER: &str = "write it in Python: `python(class(\"module.Class\"))` with a LogParser whose parse() does the same (docs/python.md)";
 const QUEUE: &str = "let another program take the messages from the queue and send them to `network()`";
 const FETCH: &str = "let another program fetch the messages and send them to `network()`";
@@ -32,6 +32,7 @@ const LIBRARY: &str = "it is a block of the configuration library: add `@include
     feature = "python",
     feature = "s3",
     feature = "smtp",
+    feature = "hdfs",
     feature = "riemann",
     feature = "snmp"
 )))]
@@ -117,7 +118,8 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("riemann", NOT_BUILT),
     #[cfg(not(feature = "s3"))]
     destination("s3", NOT_BUILT),
-    destination("hdfs", STORE),
+    #[cfg(not(feature = "hdfs"))]
+    destination("hdfs", NOT_BUILT),
     destination("java", JAVA),
     destination("lua", SCRIPT),
     destination("perl", SCRIPT),

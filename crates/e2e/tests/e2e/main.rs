@@ -29,6 +29,7 @@ mod filterx;
 mod golden;
 mod graph;
 mod hardening;
+mod hdfs;
 mod heard_out;
 mod helm;
 mod hooks;
