@@ -7,12 +7,12 @@ mod clickhouse;
 mod file;
 #[cfg(feature = "grpc")]
 mod google_pubsub_grpc;
+#[cfg(feature = "hdfs")]
+mod hdfs;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "kafka")]
 mod kafka;
-#[cfg(feature = "hdfs")]
-mod hdfs;
 #[cfg(feature = "logstore")]
 mod logstore;
 #[cfg(feature = "grpc")]
@@ -91,6 +91,8 @@ pub const PARTS: &[&[DestinationPart]] = &[
     logstore::PARTS,
     #[cfg(feature = "s3")]
     s3::PARTS,
+    #[cfg(feature = "hdfs")]
+    hdfs::PARTS,
     #[cfg(feature = "smtp")]
     smtp::PARTS,
     #[cfg(feature = "riemann")]
@@ -99,7 +101,5 @@ pub const PARTS: &[&[DestinationPart]] = &[
     snmp::PARTS,
 ];
 
-    #[cfg(feature = "hdfs")]
-    hdfs::PARTS,
 #[cfg(test)]
 mod tests;

@@ -31,8 +31,8 @@ const LIBRARY: &str = "it is a block of the configuration library: add `@include
     feature = "logstore",
     feature = "python",
     feature = "s3",
-    feature = "smtp",
     feature = "hdfs",
+    feature = "smtp",
     feature = "riemann",
     feature = "snmp"
 )))]
