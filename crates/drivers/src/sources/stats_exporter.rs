@@ -153,17 +153,16 @@ fn exporter(
 /// What a scraper wants to know, as it would ask at the control socket, and in which form.
 fn question(s: &Settings) -> (Request, Format) {
     let format = s.choice("stat-format").and_then(Format::from_name).unwrap_or(Format::Prometheus);
+    let pattern = s.text("stat-query").unwrap_or("*").to_owned();
+    let all = Stats {
+        format,
+        legacy: s.bool("stats-with-legacy").unwrap_or(false),
+        without_orphaned: s.bool("stats-without-orphaned").unwrap_or(false),
+        without_header: false,
+    };
     let request = match s.choice("stat-type") {
-        Some("query") => {
-            let pattern = s.text("stat-query").unwrap_or("*").to_owned();
-            Request::Query(Query { action: QueryAction::Get, reset: false, format, pattern })
-        }
-        _ => Request::Stats(Stats {
-            format,
-            legacy: s.bool("stats-with-legacy").unwrap_or(false),
-            without_orphaned: s.bool("stats-without-orphaned").unwrap_or(false),
-            without_header: false,
-        }),
+        Some("query") => Request::Query(Query { action: QueryAction::Get, reset: false, format, pattern }),
+        _ => Request::Stats(all),
     };
     (request, format)
 }
