@@ -2,6 +2,10 @@
 
 #[cfg(feature = "amqp")]
 mod amqp;
+#[cfg(feature = "arrow-flight")]
+mod arrow_flight;
+#[cfg(feature = "grpc")]
+mod bigquery;
 #[cfg(feature = "grpc")]
 mod clickhouse;
 mod file;
@@ -85,6 +89,10 @@ pub const PARTS: &[&[DestinationPart]] = &[
     loki::PARTS,
     #[cfg(feature = "grpc")]
     clickhouse::PARTS,
+    #[cfg(feature = "grpc")]
+    bigquery::PARTS,
+    #[cfg(feature = "arrow-flight")]
+    arrow_flight::PARTS,
     #[cfg(feature = "grpc")]
     google_pubsub_grpc::PARTS,
     #[cfg(feature = "logstore")]

@@ -20,11 +20,23 @@ pub fn end(message: &mut [u8]) {
     }
 }
 
-/// A message in its frame, compressed.
-pub fn packed(message: &[u8]) -> Vec<u8> {
+/// Messages in their frames, each compressed.
+pub fn packed(messages: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(messages.len() / 4);
+    let mut rest = messages;
+    while let Some((head, behind)) = rest.split_first_chunk::<HEAD_BYTES>() {
+        let [_, length @ ..] = *head;
+        let (message, next) = behind.split_at(behind.len().min(u32::from_be_bytes(length) as usize));
+        out.append(&mut packed_one(message));
+        rest = next;
+    }
+    out
+}
+
+fn packed_one(message: &[u8]) -> Vec<u8> {
     let mut coder = GzEncoder::new(begin(message.len() / 4), Compression::fast());
     // Into memory, where nothing fails.
-    let _ = coder.write_all(message.get(HEAD_BYTES..).unwrap_or_default());
+    let _ = coder.write_all(message);
     let mut out = coder.finish().unwrap_or_default();
     end(&mut out);
     if let Some(flag) = out.first_mut() {
@@ -125,6 +137,15 @@ mod tests {
             let (message, length) = next(&bytes, 100).expect("good").expect("whole");
             assert_eq!((message.bytes(), length), (&b"hello hello hello"[..], size));
         }
+    }
+
+    #[test]
+    fn several_messages_are_packed_one_by_one() {
+        let both = [framed(b"one"), framed(b"two")].concat();
+        let packed = packed(&both);
+        let (one, length) = next(&packed, 100).expect("good").expect("whole");
+        let (two, _) = next(&packed[length..], 100).expect("good").expect("whole");
+        assert_eq!((one.bytes(), two.bytes()), (&b"one"[..], &b"two"[..]));
     }
 
     #[test]

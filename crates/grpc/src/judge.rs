@@ -2,8 +2,9 @@
 //! its own would lose or jam.
 
 use crate::status::{Code, Status};
-use flight::Outcome;
+use flight::{Outcome, Verdict};
 use http_client::Action;
+use std::time::Duration;
 
 /// `response-action()`, by code.
 #[derive(Clone, Debug, Default)]
@@ -57,10 +58,26 @@ pub fn usual(status: &Status) -> Outcome {
     }
 }
 
+/// The batch without the messages that are wrong.
+pub fn without(messages: usize, wrong: &[(usize, String)]) -> Outcome {
+    let mut verdicts = vec![Verdict::Again; messages];
+    let mut is_known = false;
+    for (at, why) in wrong {
+        if let Some(verdict) = verdicts.get_mut(*at) {
+            *verdict = Verdict::Refused(why.as_str().into());
+            is_known = true;
+        }
+    }
+    match is_known {
+        true => Outcome::Judged { verdicts, after: Some(Duration::ZERO) },
+        // Rows that we have not sent are wrong: whichever it is.
+        false => Outcome::Split(wrong.first().map(|(_, why)| why.clone()).unwrap_or_default()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     fn status(code: Code, message: &str) -> Status {
         Status { code, message: message.to_owned(), retry_after: None }
@@ -110,5 +127,12 @@ mod tests {
             (kinds(Code::INTERNAL), kinds(Code::OK), kinds(Code::ABORTED)),
             (Some("refused"), Some("retry"), None)
         );
+    }
+
+    #[test]
+    fn wrong_rows_cost_their_messages() {
+        let Outcome::Judged { verdicts, .. } = without(3, &[(1, "no".to_owned())]) else { panic!("judged") };
+        assert!(matches!(verdicts[..], [Verdict::Again, Verdict::Refused(_), Verdict::Again]));
+        assert!(matches!(without(3, &[(9, "no".to_owned())]), Outcome::Split(_)));
     }
 }

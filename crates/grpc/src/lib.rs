@@ -4,6 +4,9 @@
 //! hyper speaks HTTP/2. What gRPC puts on top is small, and written here so that a batch is copied once on
 //! its way to the kernel, and so that it is known of each call whether anything of it was taken.
 
+#[cfg(feature = "arrow-flight")]
+pub mod arrow;
+pub mod bigquery;
 pub mod clickhouse;
 mod connection;
 mod frame;
@@ -16,6 +19,7 @@ pub mod pubsub;
 mod server;
 mod session;
 mod status;
+mod time;
 mod timer;
 
 pub use http_client::{HeaderName, HeaderValueOf};
@@ -32,5 +36,6 @@ pub fn fuzz(input: &[u8]) {
     let _ = frame::next(input, 1 << 16);
     status::fuzz(input);
     otlp::fuzz(input);
+    bigquery::fuzz(input);
     let _ = (clickhouse::read(input, 7), pubsub::read(input, 7));
 }

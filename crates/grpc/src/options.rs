@@ -1,5 +1,6 @@
 //! Options that every destination over gRPC has: the address, how one proves who one is, what statuses mean.
 
+pub mod schema;
 mod tables;
 
 pub use tables::{ADDRESS, GRPC, HEADERS};
@@ -100,11 +101,16 @@ impl Reader<'_> {
             None => format!("{}://{plain}", if is_secure { "https" } else { "http" }),
             Some(("http", _)) if !is_secure => plain.to_owned(),
             Some(("https", _)) if is_secure => plain.to_owned(),
-            Some(("https", _)) => {
-                return self.wrong("https:// is encrypted", at, "add `auth(tls())`, or leave https:// out");
+            // As Arrow writes them.
+            Some(("grpc" | "grpc+tcp", place)) if !is_secure => format!("http://{place}"),
+            Some(("grpc+tls", place)) if is_secure => format!("https://{place}"),
+            Some((scheme @ ("https" | "grpc+tls"), _)) => {
+                let help = format!("add `auth(tls())`, or leave {scheme}:// out");
+                return self.wrong(format!("{scheme}:// is encrypted"), at, &help);
             }
-            Some(("http", _)) => {
-                return self.wrong("http:// is not encrypted", at, "leave http:// out, or auth()");
+            Some((scheme @ ("http" | "grpc" | "grpc+tcp"), _)) => {
+                let help = format!("leave {scheme}:// out, or auth()");
+                return self.wrong(format!("{scheme}:// is not encrypted"), at, &help);
             }
             Some(_) => return self.wrong(format!("`{text}` is no address of a server"), at, help),
         };

@@ -19,21 +19,45 @@ use std::time::SystemTime;
 
 /// Serves an outlet until it is closed.
 pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
-    let mut session = Session { plan, kept: None };
+    let mut caller = Caller::new(plan);
     while let Some(order) = jobs.next().await {
         match order {
-            Order::Reopen => session.kept = None,
+            Order::Reopen => caller.reopen(),
             Order::Send(job) => {
-                let outcome = session.deliver(job.load).await;
+                let messages = job.load.messages;
+                let call = Call::of(job.load);
+                let outcome = match caller.ask(call).await {
+                    Ok(reply) => caller.outcome(&reply, messages),
+                    Err(outcome) => outcome,
+                };
                 job.answer.say(outcome);
             }
         }
     }
 }
 
-struct Session {
+/// Calls a server, over one connection.
+pub struct Caller {
     plan: Arc<Plan>,
     kept: Option<Connection>,
+}
+
+/// A call before it has its headers.
+pub struct Call {
+    /// `/package.Service/Method`.
+    pub path: &'static str,
+    /// In its frame.
+    pub message: Vec<u8>,
+    /// The expanded templates that its messages have in common.
+    pub key: Vec<u8>,
+    /// What Google's servers find their way by, where they ask for it.
+    pub params: Option<String>,
+}
+
+impl Call {
+    fn of(load: Load) -> Call {
+        Call { path: load.path, message: load.message, key: load.key, params: None }
+    }
 }
 
 /// A call as it goes out, once or again.
@@ -43,40 +67,53 @@ struct Ask {
     message: Bytes,
 }
 
-impl Session {
-    async fn deliver(&mut self, load: Load) -> Outcome {
-        let messages = load.messages;
-        let ask = match self.ask_of(load) {
-            Ok(ask) => ask,
-            Err(why) => return Outcome::Refused(why),
-        };
+impl Caller {
+    pub fn new(plan: Arc<Plan>) -> Caller {
+        Caller { plan, kept: None }
+    }
+
+    pub fn reopen(&mut self) {
+        self.kept = None;
+    }
+
+    /// What the server says, or what it means for a batch that it says nothing.
+    pub async fn ask(&mut self, call: Call) -> Result<Reply, Outcome> {
+        let ask = self.ask_of(call).map_err(Outcome::Refused)?;
         match tokio::time::timeout(self.plan.timeout, self.call(&ask)).await {
-            Ok(Ok(reply)) => self.outcome(&reply, messages),
-            Ok(Err(Failure::Unknown(why))) => Outcome::Unknown(why),
-            Ok(Err(Failure::Away(why))) => Outcome::Away(why),
+            Ok(Ok(reply)) => Ok(reply),
+            Ok(Err(Failure::Unknown(why))) => Err(Outcome::Unknown(why)),
+            Ok(Err(Failure::Away(why))) => Err(Outcome::Away(why)),
             Ok(Err(Failure::Stale)) => {
-                Outcome::Away(format!("{}: the server hung up", self.plan.url.authority))
+                Err(Outcome::Away(format!("{}: the server hung up", self.plan.url.authority)))
             }
             Err(_) => {
                 let written = self.kept.take().map_or(0, |connection| connection.passed.written());
                 let why = format!("{}: no answer within timeout()", self.plan.url.authority);
-                if written == 0 { Outcome::Away(why) } else { Outcome::Unknown(why) }
+                Err(if written == 0 { Outcome::Away(why) } else { Outcome::Unknown(why) })
             }
         }
     }
 
-    fn outcome(&self, reply: &Reply, messages: usize) -> Outcome {
+    /// The message of an answer that is a success, or what another one means.
+    pub fn answer(&self, reply: &Reply) -> Result<Vec<u8>, Outcome> {
         if let Some(outcome) = self.plan.actions.outcome(&reply.status) {
-            return outcome;
+            return Err(outcome);
         }
         if reply.status.code != Code::OK {
-            return usual(&reply.status);
+            return Err(usual(&reply.status));
         }
         match frame::next(&reply.body, self.plan.answer_bytes_max) {
-            Ok(Some((message, _))) => (self.plan.read)(message.bytes(), messages),
+            Ok(Some((message, _))) => Ok(message.into_bytes()),
             // Nothing is what a message without fields is.
-            Ok(None) => (self.plan.read)(&[], messages),
-            Err(why) => Outcome::Unknown(format!("{}: {why}", self.plan.url.authority)),
+            Ok(None) => Ok(Vec::new()),
+            Err(why) => Err(Outcome::Unknown(format!("{}: {why}", self.plan.url.authority))),
+        }
+    }
+
+    fn outcome(&self, reply: &Reply, messages: usize) -> Outcome {
+        match self.answer(reply) {
+            Ok(message) => (self.plan.read)(&message, messages),
+            Err(outcome) => outcome,
         }
     }
 
@@ -104,22 +141,26 @@ impl Session {
         }
     }
 
-    fn ask_of(&self, load: Load) -> Result<Ask, String> {
+    fn ask_of(&self, call: Call) -> Result<Ask, String> {
         let plan = &self.plan;
         let scheme = if plan.url.is_secure { "https" } else { "http" };
         let authority = plan.authority.as_deref().unwrap_or(&plan.url.authority);
-        let uri = format!("{scheme}://{authority}{}", load.path);
+        let uri = format!("{scheme}://{authority}{}", call.path);
         let uri = uri.parse().map_err(|error| format!("`{uri}` is no address: {error}"))?;
-        let message = if plan.compresses { frame::packed(&load.message) } else { load.message };
-        let mut headers = headers(plan, &load.key)?;
+        let message = if plan.compresses { frame::packed(&call.message) } else { call.message };
+        let mut headers = headers(plan, &call.key)?;
         if let Some(account) = &plan.account {
-            let service = load.path.rsplit_once('/').map_or("", |(service, _)| service);
+            let service = call.path.rsplit_once('/').map_or("", |(service, _)| service);
             let host = authority.strip_suffix(":443").unwrap_or(authority);
             let claim = Claim::Audience(format!("https://{host}{service}"));
             let words = account.authorization(&claim, SystemTime::now())?;
             let mut words = HeaderValue::from_str(&words).map_err(|error| error.to_string())?;
             words.set_sensitive(true);
             headers.insert(header::AUTHORIZATION, words);
+        }
+        if let Some(params) = &call.params {
+            let params = HeaderValue::from_str(params).map_err(|error| error.to_string())?;
+            headers.insert("x-goog-request-params", params);
         }
         Ok(Ask { uri, headers, message: message.into() })
     }

@@ -13,9 +13,16 @@ use std::process::Command;
 /// Why there is none; the test is skipped with it.
 pub const MISSING: &str = "no libraries of gRPC in Python, see `./x servers grpc`";
 
+pub const NO_BIGQUERY: &str = "no types of BigQuery in Python, see `./x servers bigquery`";
+pub const NO_FLIGHT: &str = "no pyarrow, see `./x servers flight`";
+
 /// The interpreter that has them.
 pub fn python() -> Option<PathBuf> {
-    let folder = root().join("target/servers/grpc");
+    python_of("grpc")
+}
+
+fn python_of(server: &str) -> Option<PathBuf> {
+    let folder = root().join("target/servers").join(server);
     folder.join("complete").is_file().then(|| folder.join("python/bin/python"))
 }
 
@@ -32,18 +39,30 @@ impl Otlp {
     /// Starts one in a folder of the lab. `options`: more of its command line.
     #[track_caller]
     pub fn start(lab: &Lab, options: &[&str]) -> Option<Otlp> {
-        Otlp::with("scripts/otlp/server.py", lab, options)
+        Otlp::with(("grpc", "scripts/otlp/server.py"), lab, options)
     }
 
     /// The same with a server that is Loki's and ClickHouse's: entries, and rows.
     #[track_caller]
     pub fn pushed(lab: &Lab, options: &[&str]) -> Option<Otlp> {
-        Otlp::with("scripts/otlp/pushed.py", lab, options)
+        Otlp::with(("grpc", "scripts/otlp/pushed.py"), lab, options)
+    }
+
+    /// One that is BigQuery's: rows.
+    #[track_caller]
+    pub fn bigquery(lab: &Lab, options: &[&str]) -> Option<Otlp> {
+        Otlp::with(("bigquery", "scripts/bigquery/server.py"), lab, options)
+    }
+
+    /// Arrow's own server of Flight: rows.
+    #[track_caller]
+    pub fn flight(lab: &Lab, options: &[&str]) -> Option<Otlp> {
+        Otlp::with(("flight", "scripts/flight/server.py"), lab, options)
     }
 
     #[track_caller]
-    fn with(script: &'static str, lab: &Lab, options: &[&str]) -> Option<Otlp> {
-        let python = python()?;
+    fn with((server, script): (&str, &'static str), lab: &Lab, options: &[&str]) -> Option<Otlp> {
+        let python = python_of(server)?;
         let dir = lab.path("otlp");
         std::fs::create_dir_all(&dir).expect("a folder");
         let options = options.iter().map(|word| (*word).to_owned()).collect();

@@ -1,7 +1,7 @@
 //! `clickhouse()`: messages as rows of a table of ClickHouse, over gRPC, each batch one INSERT.
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use conf_syntax::{Arg, ArgKind};
+use conf_syntax::Arg;
 use delivery::batching::{Batching, MakeFlight};
 use delivery::positions::Positions;
 use delivery::writer::{KeyedFields, Writer};
@@ -14,7 +14,7 @@ use engine::Sink;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use flight::{FlightSink, Limits};
 use grpc::clickhouse::{self, Insert, Rows};
-use grpc::options::{ADDRESS, Calls, GRPC, HEADERS};
+use grpc::options::{ADDRESS, Calls, GRPC, HEADERS, schema};
 use grpc::{Load, serve};
 use guest::{Line, Seat};
 use std::sync::{Arc, OnceLock};
@@ -246,48 +246,28 @@ impl Reader<'_> {
 
     fn columns(&mut self, args: &[Arg]) -> Option<(Vec<String>, Vec<Arc<Template>>, Rows)> {
         let (mut columns, mut templates) = (Vec::new(), Vec::new());
-        let mut name: Option<&Arg> = None;
-        for arg in args {
-            let ArgKind::Pair(left, value) = &arg.kind else {
-                if name.replace(arg).is_some() {
-                    return self.no_column(arg.span);
+        let written = match schema::columns(args) {
+            Ok(written) => written,
+            Err(at) => return self.no_column(at),
+        };
+        for column in written {
+            if let Some((kind, at)) = column.kind {
+                let kind = kind.to_ascii_uppercase();
+                let base = kind.split('(').next().unwrap_or_default().trim().to_owned();
+                let first = base.split(' ').next().unwrap_or_default();
+                if !TYPES.contains(&base.as_str()) && !TYPES.contains(&first) {
+                    let text = format!("`{kind}` is no type of ClickHouse");
+                    return self.wrong(text, Some(at), "as STRING, INT64, DATETIME, or leave it out");
                 }
-                continue;
-            };
-            // With a type before the arrow, the name stands before it.
-            let column = match name.take() {
-                Some(name) => {
-                    let kind = left.text().unwrap_or_default().to_ascii_uppercase();
-                    let base = kind.split('(').next().unwrap_or_default().trim().to_owned();
-                    let first = base.split(' ').next().unwrap_or_default();
-                    if !TYPES.contains(&base.as_str()) && !TYPES.contains(&first) {
-                        let text = format!("`{kind}` is no type of ClickHouse");
-                        return self.wrong(
-                            text,
-                            Some(left.span),
-                            "as STRING, INT64, DATETIME, or leave it out",
-                        );
-                    }
-                    name.text()
-                }
-                None => left.text(),
-            };
-            let Some(column) = column.map(str::to_owned) else { return self.no_column(arg.span) };
-            columns.push(self.quoted(&column)?);
-            let template = match &value.kind {
-                ArgKind::Call(call) if call.args.len() == 1 => {
-                    type_hint(&call.name, self.diags)?;
-                    call.args.first().and_then(Arg::text)
-                }
-                _ => value.text(),
-            };
-            let Some(text) = template.map(str::to_owned) else { return self.no_column(value.span) };
-            templates.push(compile(&text, value.span, self.options, self.cx, self.diags)?);
+            }
+            if let Some(hint) = column.hint {
+                type_hint(hint, self.diags)?;
+            }
+            columns.push(self.quoted(column.name)?);
+            let span = column.template_at;
+            templates.push(compile(column.template, span, self.options, self.cx, self.diags)?);
         }
-        match name {
-            Some(arg) => self.no_column(arg.span),
-            None => Some((columns, templates, Rows::Fields)),
-        }
+        Some((columns, templates, Rows::Fields))
     }
 
     fn no_column<T>(&mut self, at: Span) -> Option<T> {

@@ -28,6 +28,7 @@ const LIBRARY: &str = "it is a block of the configuration library: add `@include
 #[cfg(not(all(
     feature = "http",
     feature = "grpc",
+    feature = "arrow-flight",
     feature = "logstore",
     feature = "python",
     feature = "s3",
@@ -135,12 +136,14 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("axosyslog-otlp", NOT_BUILT),
     #[cfg(not(feature = "grpc"))]
     destination("loki", NOT_BUILT),
-    destination("bigquery", STORE),
+    #[cfg(not(feature = "grpc"))]
+    destination("bigquery", NOT_BUILT),
     #[cfg(not(feature = "grpc"))]
     destination("clickhouse", NOT_BUILT),
     #[cfg(not(feature = "grpc"))]
     destination("google-pubsub-grpc", NOT_BUILT),
-    destination("arrow-flight", STORE),
+    #[cfg(not(feature = "arrow-flight"))]
+    destination("arrow-flight", NOT_BUILT),
     #[cfg(not(feature = "logstore"))]
     destination("logstore", NOT_BUILT),
     destination("sentinel", LIBRARY),

@@ -79,6 +79,7 @@ mod replay;
 mod requests;
 mod riemann;
 mod rltp;
+mod rows;
 mod s3;
 mod sandbox;
 mod sealed;
