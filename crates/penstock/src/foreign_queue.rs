@@ -1,6 +1,7 @@
 //! Queue files of syslog-ng: opened, shown as lines, and made messages of our own again.
 
 use record::{Batch, Civil, Context, Peer, Record, Span, Stamp};
+use sandbox::Access;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -37,7 +38,8 @@ impl Foreign {
     /// The error says why it cannot be read.
     pub fn open(path: &Path) -> Result<Foreign, String> {
         let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-        let file = regular::open(path).map_err(|error| wrong(&error))?;
+        let opened = regular::open(path).map_err(|error| sandbox::explained(error, path, Access::Read));
+        let file = opened.map_err(|error| wrong(&error))?;
         let length = file.metadata().map_err(|error| wrong(&error))?.len();
         let file = Source(file);
         let mut page = [0; 4096];
