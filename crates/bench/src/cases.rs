@@ -13,6 +13,7 @@ mod connector;
 mod cores;
 mod datagram;
 mod files;
+mod http;
 mod kafka;
 mod paths;
 mod processing;
@@ -24,6 +25,7 @@ mod transport;
 use aim::Aim;
 pub use blocks::Block;
 pub use buffered::{Appear, Buffered};
+pub use http::Http;
 pub use kafka::Kafka;
 pub use paths::Printed;
 pub use processing::Processing;
@@ -90,6 +92,8 @@ pub enum Path {
     Hop(Hop),
     /// By kafka() to a broker that writes the values to a file.
     Kafka(Kafka),
+    /// By http() to a server that writes the bodies of requests to a file.
+    Http(Http),
     /// By sql() to a server that speaks PostgreSQL and writes the rows to a file.
     Postgres,
     FilterFacility,
@@ -154,7 +158,7 @@ const PLAIN: Case = Case {
 };
 
 /// In the order they are run and reported.
-const TABLES: [&[Case]; 13] = [
+const TABLES: [&[Case]; 14] = [
     &transport::CASES,
     &buffered::CASES,
     &processing::CASES,
@@ -166,6 +170,7 @@ const TABLES: [&[Case]; 13] = [
     &datagram::CASES,
     &rltp::CASES,
     &kafka::CASES,
+    &http::CASES,
     &sql::CASES,
     &cores::CASES,
 ];

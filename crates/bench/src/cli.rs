@@ -11,6 +11,7 @@ use crate::cases::{self, Case, Feed};
 use crate::command;
 use crate::floor;
 use crate::hop;
+use crate::http;
 use crate::kafka;
 use crate::matrix;
 use crate::measure::Plan;
@@ -71,6 +72,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
         Some("floor-receiver") => return floor::run(&args[1..]),
         Some("distance") => return hop::run(&args[1..]),
         Some("kafka-sink") => return kafka::run(&args[1..]),
+        Some("http-sink") => return http::run(&args[1..]),
         Some("postgres-sink") => return postgres::run(&args[1..]),
         Some("storm") => return storm::run(&args[1..]),
         Some("reload") => return reload::run(args.split_off(1)),

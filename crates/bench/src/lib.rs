@@ -12,6 +12,7 @@ mod files;
 mod floor;
 mod friction;
 mod hop;
+mod http;
 mod kafka;
 mod matrix;
 mod measure;

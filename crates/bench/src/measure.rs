@@ -63,6 +63,7 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
     let sinks = match case.path {
         Path::Relay | Path::ParsedRelay(_) if receiver != Receiver::Floor => vec![start_sink(&place, 0)?],
         Path::Kafka(_) if receiver != Receiver::Floor => vec![start_server("kafka-sink", &place)?],
+        Path::Http(_) if receiver != Receiver::Floor => vec![start_server("http-sink", &place)?],
         Path::Postgres if receiver != Receiver::Floor => vec![start_server("postgres-sink", &place)?],
         Path::Buffered(kept) if receiver != Receiver::Floor && kept.appear == Appear::First => {
             start_sinks(&place, kept)?

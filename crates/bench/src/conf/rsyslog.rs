@@ -11,6 +11,7 @@ pub fn can(path: Path) -> bool {
             path,
             Path::Hop(_)
                 | Path::Kafka(_)
+                | Path::Http(_)
                 | Path::Postgres
                 | Path::FilterTag
                 | Path::Costly
@@ -86,6 +87,7 @@ pub fn text(case: &Case, place: &Place) -> Result<String, String> {
         Path::Buffered(_)
         | Path::Hop(_)
         | Path::Kafka(_)
+        | Path::Http(_)
         | Path::Postgres
         | Path::FilterTag
         | Path::Costly

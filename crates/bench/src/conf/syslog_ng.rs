@@ -190,6 +190,15 @@ fn paths(case: &Case, place: &Place, receiver: Receiver) -> Result<String, Strin
                  message(\"$DATE $HOST $MSGHDR$MSG\") {options}); }};\n"
             ) + &steps("", "")
         }
+        Path::Http(http) => {
+            // Whoever is asked for another size has its own.
+            let (port, options) = (place.sink_port, http.options);
+            let size = if options.is_empty() { "batch-bytes(1MiB)" } else { options };
+            format!(
+                "destination d_out {{ http(url(\"http://127.0.0.1:{port}/\") body(\"$DATE $HOST $MSGHDR$MSG\") \
+                 batch-lines(100000) batch-timeout(100) {size}); }};\n"
+            ) + &steps("", "")
+        }
         Path::Postgres => {
             let port = place.sink_port;
             format!(
