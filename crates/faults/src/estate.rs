@@ -1,4 +1,4 @@
-//! Estates of many programs, from the configurations below examples/estate with the addresses of this machine.
+//! Estates of many programs, from the configurations below examples/estate with addresses of this machine.
 
 pub mod feeds;
 pub mod member;

@@ -201,8 +201,8 @@ impl Server for Postgres {
         let Some(unique) = unique else {
             return open.copy_rows(table, &columns, name, rows).await;
         };
-        // COPY knows no conflicts: rows arrive in a table of this connection, and those that are not there yet
-        // go on in the same transaction.
+        // COPY knows no conflicts: rows arrive in a table of this connection, and those that are not there go
+        // on in the same transaction.
         let arriving = format!("penstock_{:016x}", schema::number_of(table));
         if open.copies.len() >= COPIES_MAX {
             open.run("DISCARD TEMP").await?;
