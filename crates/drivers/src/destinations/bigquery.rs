@@ -62,7 +62,7 @@ static BIGQUERY: Component = Component {
     summary: "Appends messages as rows to a table of Google BigQuery, by its Storage Write API over gRPC. A message counts as delivered when \
               the server has said where its row is; each batch says where it belongs, so that one whose answer was lost is not there twice. A row \
               that is not taken is a dead letter with the server's words, and the others go on. See docs/bigquery.md.",
-    example: "bigquery(auth(service-account(key(\"/etc/penstock/bigquery.json\"))) project(\"example\") dataset(\"logs\") table(\"messages\") \
+    example: "bigquery(auth(tls()) project(\"example\") dataset(\"logs\") table(\"messages\") \
               schema(\"time\" TIMESTAMP => \"$ISODATE\" \"host\" STRING => \"$HOST\" \"message\" STRING => \"$MSG\"))",
     cost: Some(Cost::elsewhere("Each value rendered and written into its row.")),
 };
