@@ -96,6 +96,14 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
 
     #[inline(always)]
     fn blanks(&mut self) {
+        // Most texts have none.
+        if self.peek().is_some_and(|byte| byte <= b' ') {
+            self.more_blanks();
+        }
+    }
+
+    #[inline(never)]
+    fn more_blanks(&mut self) {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
             self.at += 1;
         }
@@ -178,9 +186,9 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
     #[inline(always)]
     fn goes_on(&mut self, close: u8) -> Result<bool, Problem> {
         loop {
-            self.blanks();
             match self.peek().ok_or(Problem::Incomplete)? {
                 b',' => self.at += 1,
+                b' ' | b'\t' | b'\n' | b'\r' => self.more_blanks(),
                 b if b == close => {
                     self.at += 1;
                     self.depth -= 1;
@@ -194,6 +202,10 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
     /// Behind a member: a comma, or the bracket that closes, which stays.
     #[inline(always)]
     fn ends(&mut self, close: u8) -> Result<(), Problem> {
+        if self.peek() == Some(b',') {
+            self.at += 1;
+            return Ok(());
+        }
         self.blanks();
         match self.peek().ok_or(Problem::Incomplete)? {
             b',' => {
@@ -210,14 +222,21 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
         let mark = self.enter()?;
         let is_top = self.depth == 1;
         let (mut seen, mut repeated) = (Seen::default(), false);
-        while self.goes_on(b'}')? {
+        loop {
             if self.peek() != Some(b'"') {
-                return Err(Problem::Unexpected);
+                if !self.goes_on(b'}')? {
+                    break;
+                }
+                if self.peek() != Some(b'"') {
+                    return Err(Problem::Unexpected);
+                }
             }
             let key = self.string()?;
-            self.blanks();
-            if !matches!(self.peek().ok_or(Problem::Incomplete)?, b':' | b',') {
-                return Err(Problem::Unexpected);
+            if self.peek() != Some(b':') {
+                self.blanks();
+                if !matches!(self.peek().ok_or(Problem::Incomplete)?, b':' | b',') {
+                    return Err(Problem::Unexpected);
+                }
             }
             self.at += 1;
             self.blanks();

@@ -9,6 +9,9 @@ pub fn put_integer(value: i64, out: &mut Vec<u8>) {
 }
 
 pub(crate) fn put_unsigned(mut value: u64, out: &mut Vec<u8>) {
+    if value < 10 {
+        return out.push(b'0' + value as u8);
+    }
     let mut digits = [0u8; 20];
     let mut at = digits.len();
     loop {

@@ -1,9 +1,13 @@
 //! Values as text: JSON, the form in which the language shows them, and what becomes of them as strings.
 
+mod string;
+
+pub use string::put_string;
+
 use crate::number::{put_double, put_integer};
 use crate::trees::Trees;
-use crate::word::{HIGH, LOW, equal};
 use crate::{Moment, Otel, Span, Value};
+use string::is_plain;
 
 /// How values are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +26,27 @@ pub const TEXT: Style = Style::Text;
 
 /// Containers inside one another that are printed; what is deeper is `null`.
 const DEPTH_MAX: usize = 2000;
+/// Bytes to which the containers of one value are printed; the rest is left out. A value may have one large
+/// text in it many times. Whoever makes a text of it takes less than this, and refuses it.
+const PRINTED_BYTES_MAX: usize = 32 << 20;
+
+/// Where in a value the printer is, and where it stops.
+#[derive(Clone, Copy)]
+struct At {
+    depth: usize,
+    /// Length of what is printed into beyond which no further element is.
+    end: usize,
+}
+
+impl At {
+    fn begin(out: &[u8]) -> At {
+        At { depth: 0, end: out.len() + PRINTED_BYTES_MAX }
+    }
+
+    fn deeper(self) -> At {
+        At { depth: self.depth + 1, ..self }
+    }
+}
 
 /// Prints values of one batch.
 #[derive(Clone, Copy)]
@@ -40,39 +65,39 @@ impl Print<'_> {
             (Value::Datetime { source, offset, micros }, Style::Text) => {
                 Moment { micros, offset, source }.put(out);
             }
-            (value, Style::Text) => Print { style: Style::Repr, ..self }.inner(value, out, 0),
-            (value, _) => self.inner(value, out, 0),
+            (value, Style::Text) => Print { style: Style::Repr, ..self }.inner(value, out, At::begin(out)),
+            (value, _) => self.inner(value, out, At::begin(out)),
         }
     }
 
-    fn inner(self, value: Value, out: &mut Vec<u8>, depth: usize) {
+    fn inner(self, value: Value, out: &mut Vec<u8>, at: At) {
         match value {
             Value::Null => out.extend_from_slice(b"null"),
             Value::Boolean(b) => out.extend_from_slice(if b { b"true" } else { b"false" }),
             Value::Integer(n) => put_integer(n, out),
             Value::Double(n) if self.style == Style::Json && !n.is_finite() => out.extend_from_slice(b"null"),
             Value::Double(n) => put_double(n, out),
-            Value::String(span) => put_string(span.of(self.text), out),
+            Value::String(span) => self.string(span, out),
             Value::Json(span) => out.extend_from_slice(span.of(self.text)),
             Value::Dict(node) | Value::List(node) | Value::Tuple(node) | Value::Labels(node) => {
-                if depth >= DEPTH_MAX {
+                if at.depth >= DEPTH_MAX {
                     out.extend_from_slice(b"null");
                     return;
                 }
                 match value {
-                    Value::Dict(_) => self.dict(self.trees.cells(node), out, depth),
+                    Value::Dict(_) => self.dict(self.trees.cells(node), out, at),
                     Value::Labels(_) if self.style == Style::Json => {
-                        self.dict(self.trees.cells(node), out, depth);
+                        self.dict(self.trees.cells(node), out, at);
                     }
                     Value::Labels(_) => {
                         out.extend_from_slice(b"metrics_labels('");
                         self.labels(value, out);
                         out.extend_from_slice(b"')");
                     }
-                    _ => self.list(value, self.trees.cells(node), out, depth),
+                    _ => self.list(value, self.trees.cells(node), out, at),
                 }
             }
-            Value::Otel(kind, node) => self.otel(kind, self.trees.cells(node), out, depth),
+            Value::Otel(kind, node) => self.otel(kind, self.trees.cells(node), out, at),
             other => match self.style {
                 Style::Json => self.special_json(other, out),
                 _ => self.special(other, out),
@@ -80,48 +105,60 @@ impl Print<'_> {
         }
     }
 
-    fn dict(self, cells: &[Value], out: &mut Vec<u8>, depth: usize) {
+    /// A string in quotes: where it stands in quotes already and needs nothing, as it stands there.
+    #[inline]
+    fn string(self, span: Span, out: &mut Vec<u8>) {
+        match self.text.get((span.start as usize).wrapping_sub(1)..span.end() + 1) {
+            Some(quoted @ [b'"', inside @ .., b'"']) if is_plain(inside) => out.extend_from_slice(quoted),
+            _ => put_string(span.of(self.text), out),
+        }
+    }
+
+    fn dict(self, cells: &[Value], out: &mut Vec<u8>, at: At) {
         out.push(b'{');
-        for (at, pair) in cells.chunks_exact(2).enumerate() {
-            if at > 0 {
+        for (number, pair) in cells.chunks_exact(2).enumerate() {
+            if out.len() > at.end {
+                break;
+            }
+            if number > 0 {
                 out.push(b',');
             }
             match (pair[0], self.style) {
-                (key @ Value::String(_), _) | (key, Style::Repr | Style::Text) => {
-                    self.inner(key, out, depth + 1)
-                }
+                (Value::String(span), _) => self.string(span, out),
+                (key, Style::Repr | Style::Text) => self.inner(key, out, at.deeper()),
                 // Keys of JSON are texts.
                 (key, Style::Json) => {
                     let mut text = Vec::new();
-                    Print { style: Style::Repr, ..self }.inner(key, &mut text, depth + 1);
+                    let at = At { depth: at.depth + 1, ..At::begin(&text) };
+                    Print { style: Style::Repr, ..self }.inner(key, &mut text, at);
                     put_string(&text, out);
                 }
             }
             out.push(b':');
-            self.inner(pair[1], out, depth + 1);
+            self.inner(pair[1], out, at.deeper());
         }
         out.push(b'}');
     }
 
     /// As JSON; `otel_kvlist({"a":1})` where the type is to be seen. Fields that are not set are left out.
-    fn otel(self, kind: Otel, cells: &[Value], out: &mut Vec<u8>, depth: usize) {
-        if depth >= DEPTH_MAX {
+    fn otel(self, kind: Otel, cells: &[Value], out: &mut Vec<u8>, at: At) {
+        if at.depth >= DEPTH_MAX {
             return out.extend_from_slice(b"null");
         }
         if self.style != Style::Json {
             out.extend_from_slice(kind.name().as_bytes());
             out.push(b'(');
-            Print { style: Style::Json, ..self }.otel(kind, cells, out, depth);
+            Print { style: Style::Json, ..self }.otel(kind, cells, out, at);
             return out.push(b')');
         }
         match kind {
-            Otel::Array => self.list(Value::Null, cells, out, depth),
-            Otel::KvList => self.dict(cells, out, depth),
+            Otel::Array => self.list(Value::Null, cells, out, at),
+            Otel::KvList => self.dict(cells, out, at),
             Otel::LogRecord | Otel::Resource | Otel::Scope => {
                 let is_set = |pair: &[Value]| !self.is_default(pair.get(1).copied().unwrap_or_default());
                 let set = cells.chunks_exact(2).filter(|pair| is_set(pair));
                 let set: Vec<Value> = set.flatten().copied().collect();
-                self.dict(&set, out, depth);
+                self.dict(&set, out, at);
             }
         }
     }
@@ -135,14 +172,17 @@ impl Print<'_> {
         }
     }
 
-    fn list(self, value: Value, cells: &[Value], out: &mut Vec<u8>, depth: usize) {
+    fn list(self, value: Value, cells: &[Value], out: &mut Vec<u8>, at: At) {
         let is_tuple = matches!(value, Value::Tuple(_)) && self.style != Style::Json;
         out.push(if is_tuple { b'(' } else { b'[' });
-        for (at, item) in cells.iter().enumerate() {
-            if at > 0 {
+        for (number, item) in cells.iter().enumerate() {
+            if out.len() > at.end {
+                break;
+            }
+            if number > 0 {
                 out.push(b',');
             }
-            self.inner(*item, out, depth + 1);
+            self.inner(*item, out, at.deeper());
         }
         if is_tuple && cells.len() == 1 {
             out.push(b',');
@@ -229,128 +269,6 @@ impl Print<'_> {
             },
         };
     }
-}
-
-/// What a byte of a JSON string needs: nothing, an escape, or a look at whether it is UTF-8.
-static NEEDS: [u8; 256] = {
-    let mut table = [0u8; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = match byte as u8 {
-            0..0x20 | b'"' | b'\\' | 0x7f => 1,
-            0x80.. => 2,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    table
-};
-
-/// Texts from this length on are looked at before they are copied.
-const LONG: usize = 48;
-
-/// Appends a text in quotes as JSON. A byte that is no UTF-8 becomes the text `\xNN`.
-pub fn put_string(text: &[u8], out: &mut Vec<u8>) {
-    out.reserve(text.len() + 2);
-    out.push(b'"');
-    let plain = if text.len() < LONG { put_plain(text, out) } else { 0 };
-    if plain < text.len() {
-        put_rest(text.get(plain..).unwrap_or_default(), out);
-    }
-    out.push(b'"');
-}
-
-/// Appends the bytes at the beginning that need nothing, eight at a time; how many there were.
-#[inline(always)]
-fn put_plain(text: &[u8], out: &mut Vec<u8>) -> usize {
-    let (words, rest) = text.as_chunks::<8>();
-    for (at, word) in words.iter().enumerate() {
-        if needs(u64::from_le_bytes(*word)) {
-            return 8 * at;
-        }
-        out.extend_from_slice(word);
-    }
-    if let (Some(last), false) = (text.last_chunk::<8>(), rest.is_empty()) {
-        // The last eight, some of which are there already.
-        if !needs(u64::from_le_bytes(*last)) {
-            out.truncate(out.len() + rest.len() - 8);
-            out.extend_from_slice(last);
-            return text.len();
-        }
-        return 8 * words.len();
-    }
-    for (at, byte) in rest.iter().enumerate() {
-        if NEEDS[usize::from(*byte)] != 0 {
-            return 8 * words.len() + at;
-        }
-        out.push(*byte);
-    }
-    text.len()
-}
-
-/// Whether one of eight bytes needs an escape or a look.
-#[inline(always)]
-fn needs(word: u64) -> bool {
-    let control = word.wrapping_sub(LOW * 0x20) & !word;
-    let high = word | word.wrapping_add(LOW);
-    (control | high) & HIGH | equal(word, b'"') | equal(word, b'\\') != 0
-}
-
-/// Appends a text with bytes that may need something.
-#[inline(never)]
-fn put_rest(text: &[u8], out: &mut Vec<u8>) {
-    let mut rest = text;
-    loop {
-        let (before, from) = rest.split_at(plain_len(rest));
-        out.extend_from_slice(before);
-        let Some(byte) = from.first() else { return };
-        if NEEDS[usize::from(*byte)] == 1 {
-            escape(*byte, out);
-            rest = from.get(1..).unwrap_or_default();
-            continue;
-        }
-        let high = from.iter().position(|b| NEEDS[usize::from(*b)] != 2).unwrap_or(from.len());
-        let (foreign, after) = from.split_at(high);
-        for chunk in foreign.utf8_chunks() {
-            out.extend_from_slice(chunk.valid().as_bytes());
-            for byte in chunk.invalid() {
-                out.extend_from_slice(b"\\\\x");
-                out.extend_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
-            }
-        }
-        rest = after;
-    }
-}
-
-/// How many bytes at the beginning need nothing.
-fn plain_len(text: &[u8]) -> usize {
-    let needs = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\' || *byte >= 0x7f;
-    // Without a branch for each byte, so that many are looked at at once.
-    let (chunks, _) = text.as_chunks::<16>();
-    let plain = |chunk: &&[u8; 16]| !chunk.iter().fold(false, |any, byte| any | needs(byte));
-    let start = 16 * chunks.iter().take_while(plain).count();
-    let rest = text.get(start..).unwrap_or_default();
-    start + rest.iter().position(|b| NEEDS[usize::from(*b)] != 0).unwrap_or(rest.len())
-}
-
-fn digit(value: u8) -> u8 {
-    b"0123456789abcdef"[usize::from(value & 15)]
-}
-
-fn escape(byte: u8, out: &mut Vec<u8>) {
-    let short = match byte {
-        b'"' | b'\\' => byte,
-        0x08 => b'b',
-        0x0c => b'f',
-        b'\n' => b'n',
-        b'\r' => b'r',
-        b'\t' => b't',
-        _ => {
-            out.extend_from_slice(b"\\u00");
-            return out.extend_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
-        }
-    };
-    out.extend_from_slice(&[b'\\', short]);
 }
 
 fn base64(bytes: &[u8], out: &mut Vec<u8>) {

@@ -90,7 +90,10 @@ impl Run<'_> {
         }
         let literals = self.literals;
         let text = literals.get(at).map_or(&[][..], |text| text);
+        // In quotes, as JSON has it, so that it is printed in one piece.
+        self.batch.append(b"\"");
         let span = self.batch.append(text);
+        self.batch.append(b"\"");
         if span.len as usize != text.len() {
             return self.fail(Failure::Limit("Too much text in one batch"));
         }

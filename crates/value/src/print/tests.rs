@@ -1,5 +1,6 @@
 //! The three forms of each type.
 
+use super::string::{is_plain, plain_len};
 use super::*;
 use crate::{Seed, ZoneSource};
 
@@ -62,6 +63,7 @@ fn what_needs_an_escape_is_found_wherever_it_stands() {
                 assert_eq!(plain_len(&text), at, "{byte} at {at} of {len}");
                 let mut out = b"x".to_vec();
                 put_string(&text, &mut out);
+                assert!(!is_plain(&text));
                 assert_eq!(
                     String::from_utf8_lossy(&out),
                     format!("x{}", put(&text)),
@@ -70,5 +72,24 @@ fn what_needs_an_escape_is_found_wherever_it_stands() {
             }
             text[at] = b'a';
         }
+    }
+}
+
+/// A list that has one text thousands of times takes no memory for that; printed it would.
+#[test]
+fn what_is_printed_of_one_value_is_bounded() {
+    let text = vec![b'x'; 1 << 20];
+    let mut trees = Trees::default();
+    let whole = Value::String(Span::new(0, text.len()));
+    let mut value = Value::List(trees.node_of(&[whole; 64]).expect("room"));
+    for _ in 0..40 {
+        value = Value::List(trees.node_of(&[value, value]).expect("room"));
+    }
+    for style in [TEXT, REPR, JSON] {
+        let mut out = b"before".to_vec();
+        Print { text: &text, trees: &trees, style }.put(value, &mut out);
+        assert!(out.starts_with(b"before") && out.len() < PRINTED_BYTES_MAX + (3 << 20), "{}", out.len());
+        // More than anybody makes a text of, so that nothing cut is taken for the whole.
+        assert!(out.len() > PRINTED_BYTES_MAX);
     }
 }
