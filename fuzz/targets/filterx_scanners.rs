@@ -57,6 +57,10 @@ static BLOCKS: LazyLock<Vec<[Block; 2]>> =
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     let Some((first, message)) = input.split_first() else { return };
+    // JSON is read without zero bytes, so that what is written of one is not what is read.
+    if message.contains(&0) {
+        return;
+    }
     let Some([one, other]) = BLOCKS.get(usize::from(*first) % PAIRS.len()) else { return };
     assert_eq!(
         world::run(one, message),

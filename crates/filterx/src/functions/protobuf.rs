@@ -181,7 +181,10 @@ impl Writer<'_> {
                 let is_container = value.node().is_some() && *kind == Kind::String;
                 run.put(value, if is_container { JSON } else { TEXT }, &mut text);
                 let result = match value.span().is_some() || *kind == Kind::String {
-                    true => Ok(protobuf::put_bytes(self.out, number, &text)),
+                    true => {
+                        protobuf::put_bytes(self.out, number, &text);
+                        Ok(())
+                    }
                     false => {
                         run.fail(Failure::Type("A field of bytes takes bytes or a string", value.type_name()))
                     }

@@ -153,7 +153,7 @@ proptest! {
     fn columns(text in proptest::collection::vec("([a-z0-9]{0,4}|\"[a-z,' ]{0,5}\"|'[a-z,\" ]{0,5}'|[\"' ,a]{0,3})", 0..7)) {
         let text = text.join(",");
         let made = tree("d = parse_csv($MSG, columns=[\"a\",\"b\",\"c\",\"d\"]);", &text).expect("a dict");
-        let mut parsed = flat("csv-parser(columns(\"k.a\",\"k.b\",\"k.c\",\"k.d\") flags(escape-none))", &text).unwrap_or_default();
+        let mut parsed = flat("csv-parser(columns(\"k.a\",\"k.b\",\"k.c\",\"k.d\") delimiters(\",\") flags(escape-none))", &text).unwrap_or_default();
         // A column that is not there is set to nothing by the parser.
         parsed.retain(|key, value| made.contains_key(key) || !value.is_empty());
         prop_assert_eq!(made, parsed, "{}", text);

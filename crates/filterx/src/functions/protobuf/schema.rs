@@ -15,8 +15,6 @@ pub struct Schema {
 
 #[derive(Default)]
 pub struct Message {
-    /// With its package and what it stands in.
-    pub name: String,
     pub fields: Vec<Field>,
 }
 
@@ -184,7 +182,7 @@ impl Reader {
         }
         let name = within(scope, &tokens.name()?);
         let at = self.schema.messages.len();
-        self.schema.messages.push(Message { name: name.clone(), fields: Vec::new() });
+        self.schema.messages.push(Message::default());
         self.types.insert(name.clone(), Kind::Message(at));
         tokens.expect("{")?;
         loop {
@@ -396,7 +394,7 @@ mod tests {
         let field = |f: &Field| {
             format!("{}={}:{:?}{}", f.name, f.number, f.kind, if f.packed { " packed" } else { "" })
         };
-        Ok(format!("{} {}", message.name, message.fields.iter().map(field).collect::<Vec<_>>().join(", ")))
+        Ok(message.fields.iter().map(field).collect::<Vec<_>>().join(", "))
     }
 
     #[test]
@@ -413,7 +411,7 @@ mod tests {
                 b=10:Bytes, i=11:Message(1)"
             )
         );
-        assert_eq!(fields("message M { repeated int32 n = 1; }").as_deref(), Ok("M n=1:Int(32)"));
+        assert_eq!(fields("message M { repeated int32 n = 1; }").as_deref(), Ok("n=1:Int(32)"));
     }
 
     #[test]

@@ -13,7 +13,8 @@ fn check(dict: &str, expected: &str) {
     std::fs::write(&path, SCHEMA).expect("room");
     let text = format!("hex_encode(bytes(protobuf_message({dict}, schema_file=\"{}\")))", path.display());
     let shown = shown(&text);
-    assert_eq!(shown.trim_matches('"'), expected, "{dict}");
+    let digits = shown.strip_prefix('"').and_then(|shown| shown.strip_suffix('"'));
+    assert_eq!(digits.unwrap_or(&shown), expected, "{dict}");
 }
 
 #[test]
