@@ -44,7 +44,7 @@ impl Settings {
         for option in self.table().options().filter(|option| option.state.is_read()) {
             match self.entry(option.name) {
                 Some(Entry { value: Value::Block(inner), .. }) => {
-                    let inside = inner.effective(named).into_iter();
+                    let inside = inner.iter().flat_map(|inner| inner.effective(named));
                     found.extend(inside.map(|inner| Effective {
                         name: format!("{}({})", option.name, inner.name),
                         ..inner

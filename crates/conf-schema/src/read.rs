@@ -231,6 +231,7 @@ fn append(kind: Kind, before: &mut Value, later: Value) {
         (Value::List(all), Value::List(more)) => all.extend(more),
         (Value::Pairs(all), Value::Pairs(more)) => all.extend(more),
         (Value::Args(all), Value::Args(more)) => all.extend(more),
+        (Value::Block(all), Value::Block(more)) => all.extend(more),
         (Value::Flags(all), Value::Flags(more)) => {
             for word in kind.words().iter().filter(|w| more.contains(&w.name)) {
                 values::add_flag(all, word);

@@ -283,9 +283,14 @@ impl Settings {
 
     /// None when the block was not written.
     pub fn block(&self, name: &str) -> Option<&Settings> {
+        self.blocks(name).last()
+    }
+
+    /// The blocks of an option that collects; empty when not set.
+    pub fn blocks(&self, name: &str) -> &[Settings] {
         match self.find(name) {
-            Found::Value(Value::Block(v)) => Some(v),
-            other => self.none(name, other),
+            Found::Value(Value::Block(v)) => v,
+            other => self.none::<()>(name, other).map_or(&[], |()| &[]),
         }
     }
 
@@ -321,7 +326,8 @@ impl Settings {
                     words.iter().filter(|w| w.state.is_read()).map(|w| flag_name(option.name, w.name));
                 unread.extend(words.filter(|flag| !asked.contains(flag)));
             } else if let Some(Value::Block(inner)) = self.values.get(option.name).map(|e| &e.value) {
-                unread.extend(inner.unread().iter().map(|name| flag_name(option.name, name)));
+                let inside = inner.iter().flat_map(Settings::unread);
+                unread.extend(inside.map(|name| flag_name(option.name, &name)));
             }
         }
         unread

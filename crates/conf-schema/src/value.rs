@@ -78,6 +78,7 @@ pub enum Value {
     PortService(String),
     Filter(FilterExpr),
     Pairs(Vec<Pair>),
-    Block(Box<Settings>),
+    /// One, or as many as were given where the option collects.
+    Block(Vec<Settings>),
     Args(Vec<Arg>),
 }

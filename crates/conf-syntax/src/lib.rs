@@ -19,11 +19,13 @@ mod literal;
 mod options;
 mod parser;
 mod reader;
+mod scripts;
 mod token;
 
 pub use ast::*;
 pub use literal::unescape;
 pub use options::{BuiltIn, Library, Limits, ParseOptions};
+pub use scripts::{Block as ScriptBlock, NewScripts, Scripts};
 
 use std::path::Path;
 

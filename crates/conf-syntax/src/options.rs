@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::ast::Version;
+use crate::scripts::NewScripts;
 
 /// How to read a configuration. `Default` touches the file system for includes, but runs no commands.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub struct ParseOptions {
     pub read_files: bool,
     /// confgen commands may be run. Without it, a call of a confgen is an error.
     pub run_commands: bool,
+    /// Runs python blocks, which may define calls. Without it, none does.
+    pub scripts: Option<NewScripts>,
     /// Modules that `@requires` and `@module` find; None: every module exists.
     pub modules: Option<BTreeSet<String>>,
     /// What `@version: current` means; newer versions are clamped to it.
@@ -126,6 +129,7 @@ impl Default for ParseOptions {
             secret: None,
             read_files: true,
             run_commands: false,
+            scripts: None,
             modules: None,
             newest_version: Version::new(4, 26),
             compat_version: Version::new(4, 2),

@@ -11,6 +11,7 @@ mod expressions;
 mod include;
 mod lexer;
 mod pragma;
+mod scripts;
 mod secret;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -44,6 +45,7 @@ pub struct Reader<'o> {
     globals: BTreeMap<String, String>,
     /// Blocks and confgens by name, each with its context.
     generators: HashMap<String, Vec<(String, Rc<Generator>)>>,
+    scripts: scripts::Blocks,
     /// The string the reader is in: decides how a backtick's value is written.
     quoting: Option<Quote>,
     /// Backticks are ordinary bytes.
@@ -119,6 +121,7 @@ impl<'o> Reader<'o> {
             levels: Vec::new(),
             globals: options.globals.iter().map(|(k, v)| (norm(k), v.clone())).collect(),
             generators: HashMap::new(),
+            scripts: scripts::Blocks::default(),
             quoting: None,
             raw: false,
             in_pragma: false,

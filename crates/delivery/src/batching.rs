@@ -11,6 +11,7 @@ use driver_options::templates::compile;
 use engine::driver::{BuildContext, Destination};
 use engine::{QueueLimits, Sink};
 use flight::Limits;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 use template::{Identity, Template, TemplateOptions};
@@ -19,7 +20,7 @@ pub struct Batching {
     /// Of all outlets together; [`Batching::destination`] gives each its share of throttle().
     pub limits: Limits,
     pub workers: usize,
-    /// What there is to do before the first message, of a destination with one worker.
+    /// What there is to do before the first message; the first worker does it.
     pub prepare: Option<Prepare>,
     key: Option<(Arc<Template>, String)>,
 }
@@ -67,19 +68,19 @@ impl Batching {
         let mut limits = self.limits;
         limits.keyed = writer.parts.as_ref().is_some_and(|parts| parts.are_keys());
         limits.throttle = limits.throttle.div_ceil(self.workers as u32);
+        let prepare = Cell::new(self.prepare);
         let one = |at: usize, writer: Writer| {
             let (limits, make) = (limits.clone(), Arc::clone(make));
             let make = Box::new(move |place| make(place, limits.clone()));
             let mut made = SingleDestination::new((driver, instance.clone()), writer, queue, true, make);
-            if at > 0 {
-                made.part = format!("worker {at}");
+            match at {
+                0 => made.prepare = prepare.take(),
+                at => made.part = format!("worker {at}"),
             }
             made
         };
         if self.workers == 1 {
-            let mut made = one(0, writer);
-            made.prepare = self.prepare;
-            return Arc::new(made);
+            return Arc::new(one(0, writer));
         }
         let outlets = alike((0..self.workers).collect(), writer, identity, one);
         Arc::new(Balanced::new(&Balance::between_workers(self.key), outlets))

@@ -150,7 +150,7 @@ struct TestScope;
 impl template::Scope for TestScope {
     #[cfg(feature = "python")]
     fn python(&self) -> Result<Arc<python::Pool>, String> {
-        let text = "class MyClass:\n    def send(self, msg): return True\n    def run(self): pass\n    def fetch(self): pass\n";
+        let text = "class MyClass:\n    def send(self, msg): return True\n    def run(self): pass\n    def fetch(self): pass\n    def __init__(self, options=None): pass\n    def get_headers(self, body, headers): return []\n";
         let block = python::Block { file: "test.conf".to_owned(), line: 1, text: text.to_owned() };
         Ok(python::pool(python::Script {
             blocks: vec![block],

@@ -1,5 +1,6 @@
 //! Connections to servers: names looked up, proxies asked, options of the kernel set, TLS begun.
 
+use crate::proxies::{Proxies, Proxy};
 use crate::url::Url;
 use crate::wire::{Passed, Stream, Wire};
 use base64::Engine;
@@ -23,21 +24,25 @@ const PROXY_BYTES_MAX: usize = 16 * 1024;
 pub struct Network {
     /// For `https`, or why there is none.
     tls: Option<Result<Arc<Connector>, String>>,
-    pub proxy: Option<Url>,
-    /// What its user and password become: `Basic ...`.
-    pub proxy_authorization: Option<String>,
+    proxies: Proxies,
     /// What is to be spoken over TLS, RFC 7301, where servers want to be told.
     protocol: Option<&'static [u8]>,
 }
 
 impl Network {
     pub fn new(tls: Option<Result<Arc<Connector>, String>>, proxy: Option<Url>) -> Network {
-        let user_info = proxy.as_ref().and_then(|proxy| proxy.user_info.as_deref());
-        let proxy_authorization = user_info.map(|user| {
-            let (user, password) = user.split_once(':').unwrap_or((user, ""));
-            basic(user, password)
-        });
-        Network { tls, proxy, proxy_authorization, protocol: None }
+        Network { tls, proxies: proxy.map(Proxies::named).unwrap_or_default(), protocol: None }
+    }
+
+    /// With proxies that depend on the server.
+    pub fn through(mut self, proxies: Proxies) -> Network {
+        self.proxies = proxies;
+        self
+    }
+
+    /// The proxy in front of a server.
+    pub fn proxy(&self, url: &Url) -> Option<&Proxy> {
+        self.proxies.of(url)
     }
 
     /// For another protocol than HTTP/1.1.
@@ -48,7 +53,7 @@ impl Network {
 
     /// A connection to the server of an address, through the proxy where there is one.
     pub async fn connect(&self, url: &Url, passed: &Arc<Passed>) -> Result<Wire, String> {
-        let first = self.proxy.as_ref().unwrap_or(url);
+        let first = self.proxy(url).map_or(url, |proxy| &proxy.url);
         let dialed = tokio::time::timeout(CONNECT_MAX, net::tcp(&first.host, first.port)).await;
         let stream = dialed
             .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
@@ -62,8 +67,8 @@ impl Network {
     }
 
     async fn begin_tls(&self, mut stream: TcpStream, url: &Url) -> Result<Stream, String> {
-        if self.proxy.is_some() {
-            self.tunnel(&mut stream, url).await?;
+        if let Some(proxy) = self.proxy(url) {
+            tunnel(proxy, &mut stream, url).await?;
         }
         let connector = match &self.tls {
             Some(connector) => connector.as_ref().map_err(String::clone)?,
@@ -80,33 +85,32 @@ impl Network {
             session.map_err(|error| format!("TLS with {}: {}", url.authority, tls::said(&error)))?;
         Ok(Stream::Secure(Box::new(session)))
     }
+}
 
-    /// Asks the proxy to let bytes through: RFC 9110 section 9.3.6.
-    async fn tunnel(&self, stream: &mut TcpStream, url: &Url) -> Result<(), String> {
-        let host = if url.host.contains(':') { format!("[{}]", url.host) } else { url.host.clone() };
-        let authority = format!("{host}:{}", url.port);
-        let mut ask = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n");
-        if let Some(words) = &self.proxy_authorization {
-            ask.push_str(&format!("Proxy-Authorization: {words}\r\n"));
+/// Asks the proxy to let bytes through: RFC 9110 section 9.3.6.
+async fn tunnel(proxy: &Proxy, stream: &mut TcpStream, url: &Url) -> Result<(), String> {
+    let host = if url.host.contains(':') { format!("[{}]", url.host) } else { url.host.clone() };
+    let authority = format!("{host}:{}", url.port);
+    let mut ask = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n");
+    if let Some(words) = &proxy.authorization {
+        ask.push_str(&format!("Proxy-Authorization: {words}\r\n"));
+    }
+    ask.push_str("\r\n");
+    let failed = |error: io::Error| format!("the proxy hung up: {error}");
+    stream.write_all(ask.as_bytes()).await.map_err(failed)?;
+    let mut said = Vec::new();
+    while memchr::memmem::find(&said, b"\r\n\r\n").is_none() {
+        if said.len() > PROXY_BYTES_MAX {
+            return Err("the proxy says too much".to_owned());
         }
-        ask.push_str("\r\n");
-        let failed = |error: io::Error| format!("the proxy hung up: {error}");
-        stream.write_all(ask.as_bytes()).await.map_err(failed)?;
-        let mut said = Vec::new();
-        while memchr::memmem::find(&said, b"\r\n\r\n").is_none() {
-            if said.len() > PROXY_BYTES_MAX {
-                return Err("the proxy says too much".to_owned());
-            }
-            if stream.read_buf(&mut said).await.map_err(failed)? == 0 {
-                return Err("the proxy hung up".to_owned());
-            }
+        if stream.read_buf(&mut said).await.map_err(failed)? == 0 {
+            return Err("the proxy hung up".to_owned());
         }
-        let line =
-            String::from_utf8_lossy(said.split(|b| *b == b'\r').next().unwrap_or_default()).into_owned();
-        match line.split(' ').nth(1) {
-            Some(status) if status.starts_with('2') => Ok(()),
-            _ => Err(format!("the proxy does not connect to {authority}: {line}")),
-        }
+    }
+    let line = String::from_utf8_lossy(said.split(|b| *b == b'\r').next().unwrap_or_default()).into_owned();
+    match line.split(' ').nth(1) {
+        Some(status) if status.starts_with('2') => Ok(()),
+        _ => Err(format!("the proxy does not connect to {authority}: {line}")),
     }
 }
 

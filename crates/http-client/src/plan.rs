@@ -3,6 +3,7 @@
 use crate::action::Actions;
 use crate::coding::Coding;
 use crate::connect::Network;
+use crate::extra::Extra;
 use crate::judge::Judge;
 use crate::proof::Proof;
 use crate::servers::Servers;
@@ -45,6 +46,8 @@ pub struct Plan {
     /// What every request has, `Authorization` and `User-Agent` too.
     pub base: HeaderMap,
     pub headers: Vec<(HeaderName, HeaderValueOf)>,
+    /// What adds further headers to each request, in this order.
+    pub extras: Vec<Arc<dyn Extra>>,
     pub prefix: Prefix,
     pub suffix: Vec<u8>,
     pub delimiter: Vec<u8>,

@@ -6,6 +6,7 @@ use crate::answer::Answer;
 use crate::channel::Way;
 use crate::connect::basic;
 use crate::exchange::{Connection, Failure, Whole};
+use crate::extra;
 use crate::plan::{HeaderValueOf, Plan, UrlOf};
 use crate::request::{Load, keys};
 use crate::url::Url;
@@ -115,7 +116,11 @@ impl Session {
             Ok(headers) => headers,
             Err(why) => return Outcome::Refused(why),
         };
-        let mut ask = match self.packed(load.body, headers) {
+        let (body, headers) = match extra::add(&plan, load.body, headers).await {
+            Ok(whole) => whole,
+            Err(outcome) => return outcome,
+        };
+        let mut ask = match self.packed(body, headers) {
             Ok(ask) => ask,
             Err(why) => return Outcome::Refused(why),
         };
@@ -173,6 +178,7 @@ impl Session {
         }
         match answer {
             Ok(answer) => {
+                extra::answered(&self.plan, answer.status).await;
                 let outcome = self.plan.judge.outcome(&answer, &self.plan.actions, messages);
                 self.said = answer.body;
                 outcome
@@ -288,8 +294,8 @@ impl Session {
 
     fn request(&self, url: &Url, body: &Bytes, headers: &HeaderMap) -> Result<Request<Whole>, String> {
         // A proxy for what is not encrypted is told the whole address.
-        let through = self.plan.network.proxy.is_some() && !url.is_secure;
-        let target = if through { url.to_string() } else { url.path.clone() };
+        let proxy = self.plan.network.proxy(url).filter(|_| !url.is_secure);
+        let target = if proxy.is_some() { url.to_string() } else { url.path.clone() };
         let uri: Uri = target.parse().map_err(|error| format!("`{target}` is no address: {error}"))?;
         let host = HeaderValue::from_str(&url.authority).map_err(|error| error.to_string())?;
         let mut request = Request::new(Whole::new(body.clone()));
@@ -304,7 +310,7 @@ impl Session {
             request.headers_mut().insert(AUTHORIZATION, words);
         }
         request.headers_mut().entry(HOST).or_insert(host);
-        if through && let Some(words) = &self.plan.network.proxy_authorization {
+        if let Some(words) = proxy.and_then(|proxy| proxy.authorization.as_ref()) {
             let words = HeaderValue::from_str(words).map_err(|error| error.to_string())?;
             request.headers_mut().insert(PROXY_AUTHORIZATION, words);
         }

@@ -15,6 +15,7 @@ fn plan(prefix: Prefix) -> Plan {
         servers: Servers::new(1, Duration::from_secs(1)),
         base: HeaderMap::new(),
         headers: Vec::new(),
+        extras: Vec::new(),
         prefix,
         suffix: b"]".to_vec(),
         delimiter: b",".to_vec(),

@@ -67,7 +67,12 @@ impl Configuration {
     /// The same for a text that is being written: no command is run to make a part of it, and no secret is
     /// read.
     pub fn read_passive(name: &str, text: &str) -> Configuration {
-        let options = ParseOptions { run_commands: false, secret: Some(unread), ..options(Path::new(name)) };
+        let options = ParseOptions {
+            run_commands: false,
+            scripts: None,
+            secret: Some(unread),
+            ..options(Path::new(name))
+        };
         let parsed = conf_syntax::parse_text(name, text, &options);
         Configuration { parsed, modified: 0, drivers: Vec::new(), console: None }
     }
@@ -227,6 +232,8 @@ fn options(path: &Path) -> ParseOptions {
         library: Some(library::library(include_path(folder))),
         secret: Some(secret),
         run_commands: true,
+        #[cfg(feature = "python")]
+        scripts: Some(crate::scripts::scripts(folder)),
         modules: Some(library::MODULES.iter().map(|name| (*name).to_owned()).collect()),
         ..ParseOptions::default()
     }

@@ -32,6 +32,8 @@ mod python_tools;
 mod queue;
 mod replay;
 mod run;
+#[cfg(feature = "python")]
+mod scripts;
 mod sealed;
 mod state_file;
 mod subject;

@@ -5,6 +5,7 @@ use crate::marshal::{self, Item, Reader};
 use crate::persist;
 use crate::program::Script;
 use crate::sources::{PACKAGE, START};
+use crate::templates;
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use std::collections::HashMap;
 use std::io::{ErrorKind, PipeWriter, Read, Write};
@@ -102,12 +103,7 @@ impl Child {
         })?;
         self.call("setup", 2, |out| {
             marshal::list(program.blocks.len(), out);
-            for block in &program.blocks {
-                marshal::tuple(3, out);
-                marshal::text(&block.file, out);
-                marshal::int(i64::from(block.line), out);
-                marshal::text(&block.text, out);
-            }
+            program.blocks.iter().for_each(|block| block.write(out));
             marshal::int(i64::from(program.debug_level), out);
         })?;
         Ok(())
@@ -128,12 +124,12 @@ impl Child {
         sent.map_err(|error| self.failed(&error))
     }
 
-    /// Waits for the next answer. It stays in place until the next call. What a class asks of the state file
-    /// is none.
+    /// Waits for the next answer. It stays in place until the next call. What a class asks of the state file,
+    /// or about a template, is none.
     pub fn answer(&mut self) -> Result<&[u8], Fault> {
         for _ in 0..STATE_QUESTIONS_MAX {
             self.receive()?;
-            match persist::reply(&self.answer) {
+            match persist::reply(&self.answer).or_else(|| templates::reply(&self.answer)) {
                 Some(reply) => self.ask(|out| out.extend_from_slice(&reply))?,
                 None => return Ok(&self.answer),
             }

@@ -18,8 +18,39 @@ pub enum Wanted<'a> {
     Value(&'a str),
     /// The names of all values.
     Keys,
-    /// What a template prints.
-    Template(&'a str),
+    Template(Printed<'a>),
+}
+
+/// What a template prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Printed<'a> {
+    pub template: &'a str,
+    /// In time-zone(), not in local-time-zone().
+    pub in_send_zone: bool,
+    pub seqnum: Seqnum,
+}
+
+/// What $SEQNUM is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seqnum {
+    Nothing,
+    /// The number that the message has at its destination.
+    OfMessage,
+    Given(u64),
+}
+
+impl<'a> Printed<'a> {
+    /// From the zone, the number and the template, as `syslogng.template` writes them.
+    fn of(text: &'a str) -> Option<Printed<'a>> {
+        let (how, template) = text.split_once('\0')?;
+        let (zone, number) = how.split_at_checked(1)?;
+        let seqnum = match number {
+            "0" => Seqnum::Nothing,
+            "m" => Seqnum::OfMessage,
+            number => Seqnum::Given(number.parse().ok()?),
+        };
+        Some(Printed { template, in_send_zone: zone == "s", seqnum })
+    }
 }
 
 impl Wanted<'_> {
@@ -27,7 +58,10 @@ impl Wanted<'_> {
         match name.strip_prefix('\0') {
             None => Wanted::Value(name),
             Some("k") => Wanted::Keys,
-            Some(template) => Wanted::Template(template.strip_prefix('t').unwrap_or_default()),
+            Some(other) => {
+                let nothing = Printed { template: "", in_send_zone: false, seqnum: Seqnum::Nothing };
+                Wanted::Template(other.strip_prefix('t').and_then(Printed::of).unwrap_or(nothing))
+            }
         }
     }
 }
@@ -43,6 +77,8 @@ pub enum Kind {
     Source,
     /// Is asked for messages, in the same way.
     Fetcher,
+    /// Makes headers of HTTP requests, see [`crate::Headers`].
+    Headers,
 }
 
 impl Kind {
@@ -53,6 +89,7 @@ impl Kind {
             Kind::Destination => "destination",
             Kind::Source => "source",
             Kind::Fetcher => "fetcher",
+            Kind::Headers => "headers",
         }
     }
 
@@ -114,8 +151,11 @@ impl Instance {
         Arc::clone(&self.names.lock())
     }
 
-    /// Notes that the class has asked for a value.
+    /// Notes that the class has asked for a value. What is printed with a number is asked for once.
     pub(crate) fn learn(&self, name: &str) {
+        if matches!(Wanted::of(name), Wanted::Template(Printed { seqnum: Seqnum::Given(_), .. })) {
+            return;
+        }
         let mut names = self.names.lock();
         if names.list.len() < NAMES_MAX && !names.list.iter().any(|known| **known == *name) {
             let list = names.list.iter().cloned().chain([name.into()]).collect();
@@ -156,5 +196,24 @@ impl Instance {
 impl Drop for Instance {
     fn drop(&mut self) {
         self.pool.forget(self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_is_told_apart() {
+        assert_eq!(Wanted::of("HOST"), Wanted::Value("HOST"));
+        assert_eq!(Wanted::of("\0k"), Wanted::Keys);
+        let printed =
+            |template, in_send_zone, seqnum| Wanted::Template(Printed { template, in_send_zone, seqnum });
+        assert_eq!(Wanted::of("\0tl0\0$HOST"), printed("$HOST", false, Seqnum::Nothing));
+        assert_eq!(Wanted::of("\0tsm\0a\0b"), printed("a\0b", true, Seqnum::OfMessage));
+        assert_eq!(Wanted::of("\0tl17\0"), printed("", false, Seqnum::Given(17)));
+        for wrong in ["\0", "\0t", "\0tx", "\0tl-1\0a", "\0t\0a"] {
+            assert_eq!(Wanted::of(wrong), printed("", false, Seqnum::Nothing), "{wrong:?}");
+        }
     }
 }

@@ -8,13 +8,18 @@
 //! of is lost, with a word in the log, the others are not ([`run`]).
 //!
 //! A destination has a process for itself ([`Post`]): it may wait for whom it sends to, and holds nobody up.
+//! So has a class that makes headers of HTTP requests ([`Headers`]).
 //!
 //! A source has one too, and runs there by itself ([`Producer`]).
+//!
+//! Blocks that define calls of the configuration's language run while it is read ([`Generators`]).
 //!
 //! What the classes import as `syslogng` is in `crates/python/syslogng` and part of the program.
 
 mod child;
 mod fault;
+mod generators;
+mod headers;
 mod instance;
 pub mod marshal;
 mod output;
@@ -26,9 +31,12 @@ mod producer;
 mod program;
 mod run;
 mod sources;
+mod templates;
 
 pub use fault::Fault;
-pub use instance::{Identity, Instance, Kind, NAMES_MAX, Names, Wanted};
+pub use generators::Generators;
+pub use headers::Headers;
+pub use instance::{Identity, Instance, Kind, NAMES_MAX, Names, Printed, Seqnum, Wanted};
 pub use package::write_package;
 pub use persist::keep_in;
 pub use pool::{Pool, defer, end, pool, start};
@@ -36,3 +44,4 @@ pub use post::{Ended, Fate, Post, Sent};
 pub use producer::{Answers, Posted, Producer};
 pub use program::{Block, Script};
 pub use run::{MESSAGES_MAX, Messages};
+pub use templates::judge_with;

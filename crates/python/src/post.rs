@@ -134,6 +134,25 @@ impl Post {
         sent.ok_or(Fault::Malformed)
     }
 
+    /// Asks the object for something beside messages. `write` writes so many arguments.
+    pub(crate) fn call(
+        &self,
+        name: &str,
+        arguments: usize,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<Vec<u8>, Fault> {
+        let mut chair = self.chair.lock();
+        let instance = &self.instance;
+        Child::end_all(instance.pool.outgrown(&mut chair).into_iter().collect());
+        let result = instance.pool.known(&mut chair, instance).and_then(|child| {
+            child.call(name, arguments + 1, |out| {
+                marshal::int(instance.number as i64, out);
+                write(out);
+            })
+        });
+        instance.pool.settle(&mut chair, result)
+    }
+
     /// Lets the class close its connection; the next batch opens another.
     pub fn close(&self) {
         let mut chair = self.chair.lock();

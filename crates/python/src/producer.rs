@@ -7,6 +7,7 @@ use crate::instance::Instance;
 use crate::marshal::{self, Item, Reader};
 use crate::persist;
 use crate::pool::Chair;
+use crate::templates;
 use parking_lot::Mutex;
 use std::io::{ErrorKind, Read, Write};
 use std::net::Shutdown;
@@ -86,7 +87,7 @@ impl Producer {
             };
             self.taken = end;
             let frame = self.input.get(begin..end).unwrap_or_default();
-            if let Some(reply) = persist::reply(frame) {
+            if let Some(reply) = persist::reply(frame).or_else(|| templates::reply(frame)) {
                 self.answers.write(|out| {
                     marshal::tuple(2, out);
                     marshal::text("reply", out);

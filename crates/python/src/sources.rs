@@ -15,6 +15,7 @@ pub const PACKAGE: &[(&str, &str)] = &[
     ("syslogng._deliver", include_str!("../syslogng/_deliver.py")),
     ("syslogng._produce", include_str!("../syslogng/_produce.py")),
     ("syslogng.source", include_str!("../syslogng/source.py")),
+    ("syslogng.confgen", include_str!("../syslogng/confgen.py")),
     ("syslogng._exports", include_str!("../syslogng/_exports.py")),
     ("syslogng._serve", include_str!("../syslogng/_serve.py")),
 ];

@@ -132,7 +132,7 @@ class Sender(Served):
             else:
                 message = {name: _plain(one) for name, one in pairs.items()}
             try:
-                value.seqnum = number
+                value.seqnum = batch.number = number
                 result = call(message)
                 if result is not True and result != SUCCESS:
                     result = result_of(result, "send")

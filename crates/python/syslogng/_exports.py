@@ -4,13 +4,14 @@ import sys
 
 import syslogng
 from syslogng import _wire
+from syslogng.confgen import register_config_generator, register_jinja_config_generator
 from syslogng.dest import LogDestination
 from syslogng.logger import Logger
 from syslogng.message import LogMessage
 from syslogng.parser import LogParser
 from syslogng.persist import Persist
 from syslogng.source import BatchedAckTracker, ConsecutiveAckTracker, InstantAckTracker, LogFetcher, LogSource
-from syslogng.template import LTZ_LOCAL, LTZ_SEND, LogTemplate, LogTemplateException
+from syslogng.template import LTZ_LOCAL, LTZ_SEND, LogTemplate, LogTemplateException, LogTemplateOptions
 
 syslogng.__all__ = [
     "BatchedAckTracker",
@@ -25,8 +26,11 @@ syslogng.__all__ = [
     "LogSource",
     "LogTemplate",
     "LogTemplateException",
+    "LogTemplateOptions",
     "Logger",
     "Persist",
+    "register_config_generator",
+    "register_jinja_config_generator",
 ]
 for _name in syslogng.__all__:
     setattr(syslogng, _name, globals()[_name])

@@ -11,7 +11,7 @@ import time
 import types
 
 import syslogng
-from syslogng import _produce, _wire, logger
+from syslogng import _produce, _wire, confgen, logger
 from syslogng._deliver import RESULTS, Sender, Served, raised
 from syslogng.message import PLAIN, Batch, Received, changes
 
@@ -20,6 +20,15 @@ held, size, values, copy, clear = sys.getrefcount, dict.__len__, dict.values, di
 # Requests that come for each batch.
 PARSE, CALL, SEND = 0, 1, 2
 
+
+# What a class has to have.
+METHODS = {
+    "parser": "parse",
+    "destination": "send",
+    "source": "run",
+    "fetcher": "fetch",
+    "headers": "get_headers",
+}
 
 served = {}
 
@@ -65,10 +74,9 @@ def load(kind, name, loaders):
         if not callable(found):
             raise TypeError("`{}` is no function".format(name))
     else:
-        wanted = {"parser": ("parse",), "destination": ("send",), "source": ("run",), "fetcher": ("fetch",)}[kind]
-        for method in wanted:
-            if not callable(getattr(found, method, None)):
-                raise TypeError("the class `{}` has no method {}()".format(name, method))
+        method = METHODS[kind]
+        if not callable(getattr(found, method, None)):
+            raise TypeError("the class `{}` has no method {}()".format(name, method))
     return files()
 
 
@@ -83,7 +91,7 @@ def init(number, kind, name, options, place):
     options = {key: syslogng.LogTemplate(*value) if value.__class__ is tuple else value for key, value in options}
     if kind == "destination":
         # Before the constructor may look at them.
-        found.template_options, found.seqnum, found.persist_name = None, 0, place
+        found.template_options, found.seqnum, found.persist_name = syslogng.LogTemplateOptions(), 0, place
         for result, meaning in RESULTS.items():
             setattr(found, result, meaning)
     if kind == "source" or kind == "fetcher":
@@ -93,6 +101,10 @@ def init(number, kind, name, options, place):
                 setattr(found, "FETCH_" + result, at)
         elif not hasattr(found, "post_message"):
             found.post_message = _produce.post
+    if kind == "headers":
+        # As in syslog-ng, there is no init().
+        served[number] = Served(name, found(options))
+        return None
     made = found()
     start = getattr(made, "init", None)
     if start is not None and not start(options):
@@ -213,13 +225,42 @@ def close(number):
         one.close()
 
 
+def headers(number, body, lines):
+    """What a class adds to the headers of a request."""
+    one = served[number]
+    _wire.current = one.name
+    made = one.value.get_headers(body.decode("utf-8", "replace"), lines)
+    if not isinstance(made, list) or not all(isinstance(line, (str, bytes)) for line in made):
+        raise TypeError("get_headers() returned {!r}, not a list of str".format(made))
+    return made
+
+
+def answered(number, status):
+    one = served[number]
+    _wire.current = one.name
+    hear = getattr(one.value, "on_http_response_received", None)
+    if hear is not None:
+        hear(status)
+
+
 def run(number, reopen, no_data):
     """From now on this is the process of a source."""
     _produce.current = served[number]
     _produce.current.pauses = (reopen, no_data)
 
 
-REQUESTS = {"run": run, "setup": setup, "load": load, "init": init, "drop": drop, "close": close}
+REQUESTS = {
+    "run": run,
+    "setup": setup,
+    "load": load,
+    "init": init,
+    "drop": drop,
+    "close": close,
+    "headers": headers,
+    "answered": answered,
+    "generators": lambda: list(confgen._registered),
+    "generate": confgen._generate,
+}
 
 
 def other(request):

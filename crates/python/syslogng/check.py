@@ -25,7 +25,9 @@ class _State:
     def __init__(self):
         self.kept = {}
 
-    def ask(self, kind, what, name, *more):
+    def ask(self, kind, what, name=None, *more):
+        if kind == "template":
+            return None
         if kind != "persist":
             raise RuntimeError("there is no program to ask")
         entries = self.kept.setdefault(name, {})
@@ -86,7 +88,13 @@ def _resolve(name):
 
 
 def _kind(found):
-    for method, kind in (("parse", "parser"), ("send", "destination"), ("fetch", "fetcher"), ("run", "source")):
+    for method, kind in (
+        ("parse", "parser"),
+        ("send", "destination"),
+        ("fetch", "fetcher"),
+        ("run", "source"),
+        ("get_headers", "headers"),
+    ):
         if callable(getattr(found, method, None)):
             return kind
     return "function" if callable(found) and not isinstance(found, type) else None
@@ -173,6 +181,17 @@ def _source(one, _):
     return not failed and not thread.is_alive()
 
 
+def _headers(one, args):
+    made = one.get_headers(args.message, ["content-type: text/plain"])
+    print("get_headers() returned {!r}".format(made))
+    getattr(one, "on_http_response_received", lambda status: None)(200)
+    return isinstance(made, list) and all(isinstance(line, (str, bytes)) and b":" in _bytes(line) for line in made)
+
+
+def _bytes(line):
+    return line.encode("utf-8") if isinstance(line, str) else line
+
+
 def _function(one, args):
     value = one(_message(args), *args.arguments)
     print("it returned {!r}".format(value))
@@ -205,13 +224,15 @@ def main(arguments=None):
         found = _resolve(args.name)
         kind = _kind(found)
         if kind is None:
-            print("`{}` has none of parse(), send(), fetch() and run()".format(args.name))
+            print("`{}` has none of parse(), send(), fetch(), run() and get_headers()".format(args.name))
             return 1
         print("{}: a {}".format(args.name, kind))
         if kind == "function":
             return 0 if _function(found, args) else 1
         if kind in ("destination", "source", "fetcher"):
             found.persist_name = args.name
+        if kind == "headers":
+            return 0 if _headers(found(dict(args.options)), args) else 1
         one = found()
         if hasattr(one, "init") and not one.init(dict(args.options)):
             print("init() did not return True")

@@ -25,9 +25,11 @@ TEMPLATE = "\0t"
 class Batch:
     """What messages that came together share: which values came with them, and the way to the others."""
 
-    __slots__ = ("names", "columns", "open")
+    __slots__ = ("names", "columns", "open", "number")
 
     def __init__(self, names):
+        # At a destination, that of the message which is being sent.
+        self.number = 0
         # Name -> place in each message's row.
         self.names = names
         # Name -> values of all messages, of what was asked for later.

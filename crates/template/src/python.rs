@@ -4,7 +4,7 @@
 use crate::value_pairs::ValuePairs;
 use crate::{Msg, NoScope, RenderContext, Template, TemplateOptions, list};
 use python::marshal::{self, Item, Malformed, Reader};
-use python::{Names, Wanted};
+use python::{Names, Printed, Seqnum, Wanted};
 use record::{Batch, Demand, Flags, NameId, Record, Stamp, Value, ValueType};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ enum Getter {
     Sdata(Box<str>),
     Macro(Box<Template>),
     /// What a template prints, a text whatever it is.
-    Text(Box<Template>),
+    Text(Box<Template>, Seqnum),
     Keys,
     Nothing,
 }
@@ -45,9 +45,14 @@ enum Getter {
 impl Getter {
     fn of(name: &str, options: &TemplateOptions) -> Getter {
         let compiled = |text: &str| Template::compile(text, options, &NoScope).ok().map(Box::new);
+        let printed = |Printed { template, in_send_zone, seqnum }| {
+            let options = if in_send_zone { options.clone() } else { options.for_file_names() };
+            let compiled = Template::compile(template, &options, &NoScope).ok()?;
+            Some(Getter::Text(Box::new(compiled), seqnum))
+        };
         match Wanted::of(name) {
             Wanted::Keys => Getter::Keys,
-            Wanted::Template(text) => compiled(text).map_or(Getter::Nothing, Getter::Text),
+            Wanted::Template(text) => printed(text).unwrap_or(Getter::Nothing),
             Wanted::Value(name) if crate::is_computed(name) => {
                 compiled(&format!("${{{name}}}")).map_or(Getter::Nothing, Getter::Macro)
             }
@@ -150,14 +155,32 @@ fn put(
             let kind = template.render_typed(msg, cx, text);
             write(Some(Value { bytes: text, kind }), typed, out);
         }
-        Getter::Text(template) => {
+        Getter::Text(template, seqnum) => {
             text.clear();
-            template.render(msg, cx, text);
+            print(template, *seqnum, msg, cx, text);
             marshal::bytes(text, out);
         }
         Getter::Keys => keys(msg, out),
         Getter::Nothing => marshal::none(out),
     }
+}
+
+/// Prints a template with the number that the class wants to see.
+fn print(template: &Template, seqnum: Seqnum, msg: Msg<'_>, cx: &mut RenderContext, text: &mut Vec<u8>) {
+    let before = (cx.seqnum, cx.number_all);
+    match seqnum {
+        Seqnum::OfMessage => {}
+        Seqnum::Nothing => cx.seqnum = None,
+        Seqnum::Given(number) => (cx.seqnum, cx.number_all) = (Some(number), true),
+    }
+    template.render(msg, cx, text);
+    (cx.seqnum, cx.number_all) = before;
+}
+
+/// What is wrong with a text that a class says is a template.
+pub fn judge(text: &str) -> Result<(), String> {
+    let compiled = Template::compile(text, &TemplateOptions::default(), &NoScope);
+    compiled.map(drop).map_err(|error| error.to_string())
 }
 
 /// A value in the form that is Python's; where its text is not the one Python would print, with the text.

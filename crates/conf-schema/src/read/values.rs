@@ -36,7 +36,7 @@ pub(super) fn read_value(asked: &Asked, cx: &ReadContext, diags: &mut Diagnostic
         Kind::Filter => asked.call.and_then(|call| call.filter_expr(diags)).map(Value::Filter),
         Kind::Block(groups) => {
             let table = Table::block(asked.name, groups);
-            asked.call.map(|call| Value::Block(Box::new(read_call(call, table, cx, diags))))
+            asked.call.map(|call| Value::Block(vec![read_call(call, table, cx, diags)]))
         }
         Kind::Owner | Kind::Group if leaves(asked.args) => Some(Value::Owner(Change::Keep)),
         Kind::Perm if leaves(asked.args) => Some(Value::Perm(Change::Keep)),

@@ -46,7 +46,10 @@ impl Parser<'_> {
             "options" => self.options(word).map(Statement::Options),
             "log" => self.log(word).map(Statement::Log),
             "application" => self.application(word).map(|app| Statement::Application(Box::new(app))),
-            "python" => self.raw_block(word, Vec::new()).map(Statement::Python),
+            "python" => self.raw_block(word, Vec::new()).map(|block| {
+                self.reader.note_script(&block.text, block.inner, block.span);
+                Statement::Python(block)
+            }),
             "transformation" => self.transformation(word).map(|of| Statement::Transformation(Box::new(of))),
             "block" => {
                 match self.reader.define_block(word.span) {

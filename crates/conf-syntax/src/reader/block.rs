@@ -23,6 +23,8 @@ pub enum Generator {
     Confgen {
         exec: String,
     },
+    /// A function of a python block.
+    Script,
 }
 
 pub struct Block {
@@ -210,9 +212,9 @@ impl Reader<'_> {
                     self.expand(word, block.body.clone(), Some(scope), block.definition, call, cost);
                 }
             }
-            Generator::Confgen { exec } => {
+            made => {
                 if let Some(values) = self.confgen_args(word, &args)
-                    && let Some(output) = self.run_confgen(word, exec, &values, call)
+                    && let Some(output) = self.run_made(made, word, &values, call)
                 {
                     let cost = output.len();
                     self.expand(word, output.into(), None, None, call, cost);

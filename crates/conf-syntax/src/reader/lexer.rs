@@ -24,6 +24,7 @@ impl Reader<'_> {
                 Tok::Eof if self.pop_level() => {}
                 Tok::Word(word) if word == "include" && self.old_include(token.span) => {}
                 Tok::Word(word) => {
+                    self.run_scripts_for(word);
                     if let Some(generator) = self.generator(word)
                         && self.call_generator(&generator, word, token.span)
                     {

@@ -1,5 +1,7 @@
 //! `http()`: batches of messages as requests to one or several servers, judged by their answers.
 
+#[cfg(feature = "python")]
+mod python;
 mod reading;
 mod table;
 
@@ -23,7 +25,12 @@ const ACKS_MAX: usize = 64;
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     let options = writing::template_options(s, cx);
     let mut batching = Batching::read(s, &options, cx, diags)?;
-    let request = reading::read(s, &options, &batching, cx, diags)?;
+    #[cfg_attr(not(feature = "python"), expect(unused_mut))]
+    let mut request = reading::read(s, &options, &batching, cx, diags)?;
+    #[cfg(feature = "python")]
+    {
+        request.plan.extras = python::read(s, &mut batching, cx, diags)?;
+    }
     let mut writer = Writer::new(request.body, cx.identity);
     writer.parts = Keys::of(request.keys);
     writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;

@@ -59,6 +59,36 @@ fn through_a_proxy() {
 }
 
 #[test]
+fn the_environment_names_a_proxy() {
+    let (lab, taken) = (Lab::new(), Taken::default());
+    let there = taken.clone();
+    let proxy = HttpServer::start(0, move |request| there.take(request));
+    let address = format!("http://127.0.0.1:{}/", proxy.port());
+    let text = config(0, "batch-lines(100)").replace("http://127.0.0.1:0/in", "http://logs.invalid:81/in");
+    let mut penstock = Penstock::configure(&lab, &text).env("http_proxy", &address).ready();
+    feed(&lab, 500);
+    penstock.wait_settled(500).assert_nothing_lost();
+    assert_eq!(taken.assert_all(500), 0);
+    assert!(proxy.requests().iter().all(|request| request.path == "http://logs.invalid:81/in"));
+    penstock.stop();
+
+    // Two ways to be asked directly.
+    for (options, none) in [("proxy(\"\")", "other.invalid"), ("", "example.org, 127.0.0.1")] {
+        let (lab, taken) = (Lab::new(), Taken::default());
+        let there = taken.clone();
+        let server = HttpServer::start(0, move |request| there.take(request));
+        let text = config(server.port(), &format!("batch-lines(100) {options}"));
+        let start = Penstock::configure(&lab, &text).env("http_proxy", "http://127.0.0.1:9/");
+        let mut penstock = start.env("no_proxy", none).ready();
+        feed(&lab, 100);
+        penstock.wait_settled(100).assert_nothing_lost();
+        assert_eq!(taken.assert_all(100), 0);
+        assert!(server.requests().iter().all(|request| request.path == "/in"));
+        penstock.stop();
+    }
+}
+
+#[test]
 fn redirects_are_followed_when_asked_for_and_tell_nobody_the_password() {
     let lab = Lab::new();
     let taken = Taken::default();

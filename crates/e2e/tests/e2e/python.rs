@@ -2,6 +2,8 @@
 //! what `check` says, the distribution's syslog-ng beside.
 
 mod destination;
+mod generators;
+mod headers;
 mod persist;
 mod source;
 

@@ -6,14 +6,7 @@ use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics, SourceMap};
 use python::{Block, Pool, Script};
 use std::cell::OnceCell;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// `python-memory()`, unless it is given.
-const MEMORY_MAX: u64 = 1 << 30;
-/// Where modules are looked for, beside the folder of the configuration and PYTHONPATH.
-const FOLDERS: [&str; 2] = ["/etc/syslog-ng/python", "/etc/syslog-ng/pylib"];
 
 pub(super) struct Python {
     program: Script,
@@ -26,22 +19,17 @@ impl Python {
             let place = texts.locate(block.span);
             Block { file: place.file, line: place.line, text: block.text.clone() }
         };
-        let beside = objects.folder.iter().map(|folder| folder.join("python"));
+        let usual = Script::beside(objects.folder.as_deref(), Environment::All.variables());
         let cores = || std::thread::available_parallelism().map_or(2, usize::from);
         let asked = globals.int("python-workers").and_then(|count| usize::try_from(count).ok());
         let program = Script {
             blocks: objects.python.iter().map(block).collect(),
             processes: asked.unwrap_or_else(cores),
-            bound: globals.seconds("python-timeout").unwrap_or(Duration::from_secs(60)),
-            paths: beside.chain(FOLDERS.map(PathBuf::from)).collect(),
-            environment: Environment::All.variables(),
-            memory_max: globals.size("python-memory").unwrap_or(MEMORY_MAX),
-            debug_level: match oplog::verbosity() {
-                oplog::Verbosity::Trace => 2,
-                oplog::Verbosity::Default => 0,
-                _ => 1,
-            },
+            bound: globals.seconds("python-timeout").unwrap_or(usual.bound),
+            memory_max: globals.size("python-memory").unwrap_or(usual.memory_max),
+            ..usual
         };
+        python::judge_with(template::python::judge);
         Python { program, pool: OnceCell::new() }
     }
 

@@ -7,7 +7,7 @@ use driver_options::secure;
 use driver_options::templates::compile;
 use engine::driver::BuildContext;
 use http_client::{
-    Action, Actions, Coding, HeaderValueOf, Judge, Network, Plan, Prefix, Servers, Url, UrlOf,
+    Action, Actions, Coding, HeaderValueOf, Judge, Network, Plan, Prefix, Proxies, Servers, Url, UrlOf,
 };
 use http_client::{HeaderMap, HeaderName, HeaderValue, Method, basic, header, proof};
 use std::sync::Arc;
@@ -80,6 +80,7 @@ pub fn read(
         urls,
         base,
         headers,
+        extras: Vec::new(),
         prefix,
         suffix: text("body-suffix"),
         delimiter: s.text("delimiter").unwrap_or("\n").as_bytes().to_vec(),
@@ -234,12 +235,19 @@ impl Reader<'_> {
             || urls.iter().any(|url| !matches!(url, UrlOf::Fixed(url) if !url.is_secure));
         // Read now, so that what is wrong shows with the first request at the latest.
         let tls = may_encrypt.then(|| Connector::load(&asked).map_err(|error| error.to_string()));
-        let proxy = match self.s.text("proxy").map(str::to_owned) {
-            None => None,
+        let proxies = match self.s.text("proxy").map(str::to_owned) {
+            None => match Proxies::of_environment(&|name| std::env::var(name).ok()) {
+                Ok(proxies) => proxies,
+                Err(error) => {
+                    let at = self.s.call_span()?;
+                    return self.wrong(error, at, "mend the environment, or write `proxy(\"\")` for none");
+                }
+            },
+            Some(text) if text.is_empty() => Proxies::default(),
             Some(text) => {
                 let at = self.s.span("proxy").or(self.s.call_span())?;
                 match Url::parse(&text) {
-                    Ok(url) if !url.is_secure => Some(url),
+                    Ok(url) if !url.is_secure => Proxies::named(url),
                     Ok(_) => {
                         return self.wrong("no proxy is spoken to over TLS".to_owned(), at, "write http://");
                     }
@@ -247,7 +255,7 @@ impl Reader<'_> {
                 }
             }
         };
-        Some(Network::new(tls, proxy))
+        Some(Network::new(tls, None).through(proxies))
     }
 
     fn judge(&mut self) -> Option<Judge> {

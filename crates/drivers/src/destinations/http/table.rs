@@ -77,8 +77,8 @@ static REQUEST: Group = Group {
         Opt::new(
             "proxy",
             Kind::Text,
-            Preset::Described("none; the environment is not asked"),
-            "An HTTP proxy, `http://user:password@host:port`. What is encrypted goes through a tunnel that it makes (CONNECT).",
+            Preset::Described("what `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` of the environment say"),
+            "An HTTP proxy, `http://user:password@host:port`; empty for none. What is encrypted goes through a tunnel that it makes (CONNECT).",
         )
         .sample("\"http://127.0.0.1:9\""),
         Opt::new(
@@ -139,10 +139,21 @@ pub static HTTP: Component = Component {
     name: "http",
     aliases: &[],
     positional: &[],
-    groups: &[&REQUEST, &PROOFS, &BATCHES, &TEMPLATE, &DESTINATION, &SECURE_HTTP, &SECURE_HTTP_DIRECT],
+    groups: &[
+        &REQUEST,
+        &PROOFS,
+        &BATCHES,
+        #[cfg(feature = "python")]
+        &super::python::HEADERS,
+        &TEMPLATE,
+        &DESTINATION,
+        &SECURE_HTTP,
+        &SECURE_HTTP_DIRECT,
+    ],
     own: &[],
     presets: &[],
     not_yet: &[
+        #[cfg(not(feature = "python"))]
         ("python-http-header", "there is no Python here: write headers() with templates"),
     ],
     summary: "Sends messages in the bodies of HTTP requests. A message counts as delivered when the server has answered its request with \

@@ -64,7 +64,11 @@ fn a_class_reads_what_it_wants() {
         \x20   def deinit(self): self.put(\"deinit\")\n\
         \x20   def send(self, msg):\n\
         \x20       seen = [msg[\"HOST\"], msg.get(\"nothing\"), msg[\"PRIORITY\"], msg[\".SDATA.a.b\"], msg[\"int\"], msg[\"SOURCEIP\"], msg[\"SOURCE\"]]\n\
-        \x20       text = syslogng.LogTemplate(\"$ISODATE $PROGRAM $TAGS $SEQNUM\").format(msg, self.template_options, syslogng.LTZ_LOCAL, self.seqnum)\n\
+        \x20       text = syslogng.LogTemplate(\"$ISODATE $PROGRAM $TAGS $SEQNUM\").format(msg, self.template_options, syslogng.LTZ_SEND, self.seqnum)\n\
+        \x20       stamp = syslogng.LogTemplate(\"$ISODATE/$SEQNUM\")\n\
+        \x20       text += \" \" + stamp.format(msg, self.template_options) + \" \" + stamp.format(msg, seqnum=7, tz=syslogng.LTZ_LOCAL)\n\
+        \x20       try: syslogng.LogTemplate(\"$(nothing\")\n\
+        \x20       except syslogng.LogTemplateException: text += \" refused\"\n\
         \x20       self.put(repr(seen), text, str(self.seqnum), self.persist_name, str(b\"int\" in msg.keys()))\n\
         \x20       try: msg[\"HOST\"] = \"other\"\n\
         \x20       except TypeError as error: self.put(str(error).split(\",\")[0])\n\
@@ -81,7 +85,8 @@ fn a_class_reads_what_it_wants() {
     penstock.stop();
     let line = |number: usize| {
         format!(
-            "[b'host', None, b'notice', b'c', 7, b'127.0.0.1', b's'] 2026-11-11T03:02:03.456+02:00 app one,.source.s {number} {number} mine True"
+            "[b'host', None, b'notice', b'c', 7, b'127.0.0.1', b's'] 2026-11-11T03:02:03.456+02:00 app one,.source.s {number} \
+             2026-11-11T01:02:03.456+00:00/ 2026-11-11T01:02:03.456+00:00/7 refused {number} mine True"
         )
     };
     let refused = "Log message is read only";
