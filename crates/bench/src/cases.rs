@@ -17,6 +17,7 @@ mod http;
 mod kafka;
 mod paths;
 mod processing;
+mod python;
 mod rltp;
 mod secure;
 mod sql;
@@ -29,6 +30,7 @@ pub use http::Http;
 pub use kafka::Kafka;
 pub use paths::Printed;
 pub use processing::Processing;
+pub use python::Python;
 pub use rltp::Hop;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -158,13 +160,14 @@ const PLAIN: Case = Case {
 };
 
 /// In the order they are run and reported.
-const TABLES: [&[Case]; 14] = [
+const TABLES: [&[Case]; 15] = [
     &transport::CASES,
     &buffered::CASES,
     &processing::CASES,
     &paths::CASES,
     &blocks::CASES,
     &connector::CASES,
+    &python::CASES,
     &files::CASES,
     &secure::CASES,
     &datagram::CASES,

@@ -3,5 +3,6 @@
 mod blocks;
 mod connector;
 mod processing;
+mod python;
 pub mod rsyslog;
 pub mod syslog_ng;

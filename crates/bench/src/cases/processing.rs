@@ -2,7 +2,7 @@
 //! reads.
 
 use super::aim::Aim;
-use super::{Block, Case, Input, OWN, PLAIN, Path, Printed, TEN};
+use super::{Block, Case, Input, OWN, PLAIN, Path, Printed, Python, TEN};
 use crate::receiver::Receiver;
 use loggen::message::Body;
 
@@ -42,6 +42,8 @@ pub enum Processing {
     Printed(Printed),
     /// Expressions.
     Block(Block),
+    /// A class of the user's own.
+    Python(Python),
 }
 
 const PARSED: Case = Case { receivers: &[Receiver::Floor, Receiver::Penstock, Receiver::SyslogNg], ..PLAIN };

@@ -1,6 +1,6 @@
 //! The steps of the processing cases in the syslog-ng language.
 
-use super::blocks;
+use super::{blocks, python};
 use crate::cases::Processing;
 use crate::place::Place;
 use std::fmt::Write;
@@ -78,6 +78,7 @@ pub fn steps(work: Processing, place: &Place) -> Result<Steps, String> {
             let (steps, printed) = blocks::steps(block);
             Steps { definitions: String::new(), steps, template: line(printed) }
         }
+        Processing::Python(what) => python::steps(what, &line),
         Processing::Printed(what) if what.is_parsed() => parser("kv-parser();", what.template()),
         Processing::Printed(what) => {
             Steps { definitions: String::new(), steps: String::new(), template: line(what.template()) }
