@@ -4,6 +4,7 @@ use crate::answer::{Answer, Body};
 use crate::body::{self, BodyRoom};
 use crate::host::Hosts;
 use crate::limits::{HEADERS_MAX, Limits};
+use crate::newcomers::{Newcomer, Newcomers};
 use crate::request::{Handler, Head, Request};
 use crate::stream::{Stream, Wire};
 use crate::timer::Clock;
@@ -33,6 +34,7 @@ pub struct Shared {
     pub tls: Option<Arc<Acceptor>>,
     pub handler: Arc<dyn Handler>,
     pub room: BodyRoom,
+    pub newcomers: Newcomers,
 }
 
 #[derive(Clone, Copy)]
@@ -42,9 +44,23 @@ struct Ends {
     is_secure: bool,
 }
 
-/// Serves a connection until its end, or until `stop` changes: then until the end of its request.
-pub async fn serve(
-    shared: Arc<Shared>,
+/// Serves a connection until its end, or until `stop` changes: then until the end of its request. One that
+/// asks nothing is closed after a while, or when its place is wanted.
+pub async fn serve(shared: Arc<Shared>, stream: TcpStream, remote: SocketAddr, stop: watch::Receiver<bool>) {
+    let newcomer = shared.newcomers.enter();
+    let mut served = pin!(talk(&shared, &newcomer, stream, remote, stop));
+    let mut has_to_go = pin!(newcomer.is_to_go(shared.limits.first_time));
+    // First what is there to be read: it may be the request.
+    poll_fn(|cx| match served.as_mut().poll(cx) {
+        Poll::Ready(()) => Poll::Ready(()),
+        Poll::Pending => has_to_go.as_mut().poll(cx),
+    })
+    .await;
+}
+
+async fn talk(
+    shared: &Arc<Shared>,
+    newcomer: &Newcomer<'_>,
     stream: TcpStream,
     remote: SocketAddr,
     mut stop: watch::Receiver<bool>,
@@ -56,7 +72,7 @@ pub async fn serve(
     let _ = stream.set_nodelay(true);
     let Ok(local) = stream.local_addr() else { return };
     let ends = Ends { remote, local, is_secure: shared.tls.is_some() };
-    let Some(stream) = begun(&shared, stream, remote).await else { return };
+    let Some(stream) = begun(shared, stream, remote).await else { return };
     let mut builder = http1::Builder::new();
     builder
         .timer(Clock)
@@ -64,8 +80,8 @@ pub async fn serve(
         .max_headers(HEADERS_MAX)
         .max_buf_size(limits.head_bytes_max.max(8 << 10));
     let service = service_fn(|request| {
-        let shared = Arc::clone(&shared);
-        async move { Ok::<_, Infallible>(answer(&shared, request, ends).await) }
+        let shared = Arc::clone(shared);
+        async move { Ok::<_, Infallible>(answer(&shared, newcomer, request, ends).await) }
     });
     let mut connection = pin!(builder.serve_connection(Wire::new(stream), service));
     let mut stopping = pin!(stop.wait_for(|stops| *stops));
@@ -99,17 +115,25 @@ async fn begun(shared: &Shared, stream: TcpStream, remote: SocketAddr) -> Option
     }
 }
 
-async fn answer(shared: &Shared, request: hyper::Request<Incoming>, ends: Ends) -> Response<Body> {
+async fn answer(
+    shared: &Shared,
+    newcomer: &Newcomer<'_>,
+    request: hyper::Request<Incoming>,
+    ends: Ends,
+) -> Response<Body> {
     let (parts, incoming) = request.into_parts();
     let Ends { remote, local, is_secure } = ends;
     let head = Head { parts, remote, local, is_secure };
     let head_only = *head.method() == Method::HEAD;
     let answer = match checked(shared, &head) {
         Err(refusal) => leaving(refusal, &head),
-        Ok(()) => match body::read(incoming, head.headers(), &shared.limits, &shared.room).await {
-            Err(refusal) => refusal,
-            Ok((body, _held)) => shared.handler.answer(Request { head, body }).await,
-        },
+        Ok(()) => {
+            newcomer.speaks();
+            match body::read(incoming, head.headers(), &shared.limits, &shared.room).await {
+                Err(refusal) => refusal,
+                Ok((body, _held)) => shared.handler.answer(Request { head, body }).await,
+            }
+        }
     };
     answer.with_named("x-content-type-options", "nosniff").into_response(head_only)
 }

@@ -9,6 +9,7 @@ mod body;
 mod connection;
 mod host;
 mod limits;
+mod newcomers;
 mod path;
 mod request;
 mod server;

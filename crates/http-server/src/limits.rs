@@ -13,7 +13,10 @@ pub struct Limits {
     pub body_bytes_max: usize,
     /// Bytes of all bodies at one time.
     pub bodies_bytes_max: usize,
-    /// From one request, or the beginning of the connection, to the end of the next one's headers.
+    /// From the beginning of a connection to its first request. Who has asked nothing makes room for others
+    /// before that.
+    pub first_time: Duration,
+    /// From one request to the end of the next one's headers.
     pub head_time: Duration,
     /// Between two pieces of a body.
     pub piece_time: Duration,
@@ -35,6 +38,7 @@ impl Limits {
         head_bytes_max: 16 << 10,
         body_bytes_max: 64 << 10,
         bodies_bytes_max: 1 << 20,
+        first_time: Duration::from_secs(10),
         head_time: Duration::from_secs(15),
         piece_time: Duration::from_secs(5),
         body_time: Duration::from_secs(10),
@@ -48,6 +52,7 @@ impl Limits {
         head_bytes_max: 64 << 10,
         body_bytes_max: 32 << 20,
         bodies_bytes_max: 128 << 20,
+        first_time: Duration::from_secs(10),
         head_time: Duration::from_secs(75),
         piece_time: Duration::from_secs(20),
         body_time: Duration::from_secs(300),

@@ -4,6 +4,7 @@ use crate::body::BodyRoom;
 use crate::connection::{Shared, serve};
 use crate::host::Hosts;
 use crate::limits::Limits;
+use crate::newcomers::Newcomers;
 use crate::request::Handler;
 use std::future::{Future, poll_fn};
 use std::io;
@@ -14,7 +15,7 @@ use std::task::Poll;
 use std::time::Duration;
 use tls::Acceptor;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 /// How long requests under way may go on when a server closes.
 const LEAVE: Duration = Duration::from_secs(1);
@@ -51,7 +52,8 @@ impl Server {
         let runtime =
             Builder::new_current_thread().max_blocking_threads(BLOCKING_MAX).enable_all().build()?;
         let room = BodyRoom::new(&limits);
-        let shared = Arc::new(Shared { name: name.clone(), limits, hosts, tls, handler, room });
+        let newcomers = Newcomers::default();
+        let shared = Arc::new(Shared { name: name.clone(), limits, hosts, tls, handler, room, newcomers });
         let (stop, stopped) = watch::channel(false);
         std::thread::Builder::new().name(name).spawn(move || run(&runtime, listener, shared, stopped))?;
         Ok(Server { listener: own, stop, address })
@@ -99,9 +101,9 @@ async fn accept(
     stopped: &watch::Receiver<bool>,
 ) {
     loop {
-        let Ok(permit) = Arc::clone(permits).acquire_owned().await else { return };
         match listener.accept().await {
             Ok((stream, remote)) => {
+                let Some(permit) = permitted(shared, permits).await else { return };
                 let (shared, stopped) = (Arc::clone(shared), stopped.clone());
                 tokio::spawn(async move {
                     serve(shared, stream, remote, stopped).await;
@@ -116,4 +118,14 @@ async fn accept(
             }
         }
     }
+}
+
+/// A permit, for which the oldest connection that has asked nothing makes room. While one waits for it,
+/// further ones wait in the kernel.
+async fn permitted(shared: &Shared, permits: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+    if let Ok(permit) = Arc::clone(permits).try_acquire_owned() {
+        return Some(permit);
+    }
+    shared.newcomers.make_room();
+    Arc::clone(permits).acquire_owned().await.ok()
 }

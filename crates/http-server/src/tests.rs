@@ -27,6 +27,7 @@ const LIMITS: Limits = Limits {
     head_bytes_max: 16 << 10,
     body_bytes_max: 10_000,
     bodies_bytes_max: 20_000,
+    first_time: Duration::from_secs(5),
     head_time: Duration::from_secs(2),
     piece_time: Duration::from_millis(300),
     body_time: Duration::from_secs(1),
@@ -135,11 +136,35 @@ fn a_bomb_stops_at_the_limit() {
 
 #[test]
 fn clients_that_say_nothing_make_room_for_others() {
-    let server = server(Limits { connections_max: 2, head_time: Duration::from_millis(200), ..LIMITS });
-    let mut silent: Vec<TcpStream> = (0..4).map(|_| connected(&server)).collect();
-    silent[0].write_all(b"GET /echo HTT").expect("written");
-    check(&server, "GET /echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "200");
-    silent.iter_mut().for_each(|stream| assert!(!said(stream).contains("200 OK")));
+    // None of the times is ever over.
+    let for_ever = Duration::from_secs(1000);
+    let server = server(Limits { connections_max: 2, first_time: for_ever, head_time: for_ever, ..LIMITS });
+    let mut known = connected(&server);
+    known.write_all(b"GET /echo HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("written");
+    let mut byte = [0];
+    known.read_exact(&mut byte).expect("an answer");
+    let mut silent = connected(&server);
+    silent.write_all(b"GET /echo HTT").expect("written");
+    for _ in 0..3 {
+        check(&server, "GET /echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "200");
+    }
+    assert_eq!(said(&mut silent), "");
+    // Who has asked before stays.
+    known.write_all(b"GET /echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("written");
+    assert_eq!(said(&mut known).matches("TTP/1.1 200 OK").count(), 2);
+}
+
+#[test]
+fn clients_that_say_nothing_are_not_waited_for() {
+    let for_ever = Duration::from_secs(1000);
+    let server = server(Limits { first_time: Duration::from_millis(50), head_time: for_ever, ..LIMITS });
+    let mut slow = connected(&server);
+    slow.write_all(b"GET /echo HTT").expect("written");
+    assert_eq!(said(&mut slow), "");
+    // A place that there is not makes nobody known.
+    let mut stranger = connected(&server);
+    stranger.write_all(b"GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("written");
+    assert!(said(&mut stranger).starts_with("HTTP/1.1 404 "));
 }
 
 #[test]
