@@ -25,7 +25,7 @@ static BOUNDS: Group = Group {
             "drops",
             Kind::Bool,
             Preset::Bool(true),
-            "Whether a destination that drops messages, because its queue is full, is a complaint.",
+            "Whether a destination that drops messages is a complaint: because its queue is full, or at least as many as it delivers.",
         ),
         Opt::new(
             "disk-full-in",

@@ -1,7 +1,7 @@
 //! Looks once a second at what waits, and knows why: which destination stands still since when, what it said
 //! last, which sources it holds back and who gets nothing because of that. Says it in the log when it begins,
 //! each minute while it lasts, and when it is over. The same of sources that are held, of disks that will be
-//! full, and of messages that are dropped.
+//! full, and of messages that are dropped. And gives freed memory back to the system.
 //!
 //! Reads what outlets and sources know; nothing of it is on the way of a message.
 
@@ -10,16 +10,18 @@ mod disks;
 mod drops;
 pub mod edges;
 mod held;
+mod memory;
 mod spell;
 
 use crate::program::{Daemon, Running};
 use control::ledger::{Disk, Headroom, Held, LastError, RoomUnit, Wait, WaitState};
 use disks::Disks;
-use drops::DropLog;
+use drops::{DropLog, Refusing};
 use edges::Edge;
 use engine::driver::Destination;
 use engine::{Outlet, View};
 use held::HeldSources;
+use memory::FreedMemory;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -45,6 +47,7 @@ pub struct Observed {
     pub waits: Vec<Wait>,
     pub held: Vec<Held>,
     pub disks: Vec<Disk>,
+    pub refusing: Vec<Refusing>,
 }
 
 /// Looks until the program ends or is given to another process.
@@ -52,14 +55,16 @@ pub fn start(program: &Arc<Daemon>) {
     let program = Arc::downgrade(program);
     let started = std::thread::Builder::new().name("lookout".into()).spawn(move || {
         let (mut lookout, mut disks, mut drops) = (Lookout::default(), Disks::default(), DropLog::default());
+        let mut freed = FreedMemory::default();
         while let Some(program) = program.upgrade().filter(|program| !program.is_given()) {
             let (running, now) = (program.running(), Instant::now());
             let state_dir = program.shared.durable.state_dir();
             let (waits, held) = lookout.look(&running, now);
             let disks = disks.look(&running.view, state_dir, &program.bounds(), now);
-            program.observe(Observed { waits, held, disks });
-            drops.look(&running.view, now);
+            let refusing = drops.look(&running.view, now);
+            program.observe(Observed { waits, held, disks, refusing });
             program.captures.expire();
+            freed.look(now);
             drop(program);
             std::thread::sleep(EVERY);
         }

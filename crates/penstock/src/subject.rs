@@ -132,7 +132,7 @@ impl Subject for Served {
 
     fn ledger(&self) -> Ledger {
         let ledger = balance::of(&self.program.running().view, &self.program.history);
-        let Observed { waits, held, disks } = self.program.observed();
+        let Observed { waits, held, disks, .. } = self.program.observed();
         Ledger { waits, held, disks, ..ledger }
     }
 

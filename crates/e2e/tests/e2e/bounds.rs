@@ -152,7 +152,8 @@ fn grouping(timeout: u32, destination: &str) -> String {
 }
 
 /// Twenty thousand groups of 12 kB end in one tick, or because a reload takes their parser away: each comes
-/// out, and the memory that they had is not taken once more for what is made of them.
+/// out, and the memory that they had is not taken once more for what is made of them. Afterwards the system
+/// has it again.
 #[test]
 fn groups_that_end_together_do_not_double_their_memory() {
     const COUNT: usize = 20_000;
@@ -177,6 +178,7 @@ fn groups_that_end_together_do_not_double_their_memory() {
         });
         let peak = status_mib(&penstock, "VmHWM:");
         assert!(peak < 340, "{peak} MiB with timeout({timeout})");
+        wait_until("the memory to be given back", || resident_mib(&penstock) < 150);
         penstock.ledger().assert_balanced();
         penstock.stop();
         let lines = lab.lines("out");

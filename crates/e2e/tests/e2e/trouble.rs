@@ -106,6 +106,11 @@ fn a_file_that_is_a_folder_hurts_nobody_else() {
     wait_until("the other file", || lab.lines("out").len() == 10);
     penstock.wait_log("folder', error='Is a directory");
     penstock.ledger().assert_balanced();
+    // A destination that refuses all that comes is not well, though its queue is empty.
+    sender.raw(block(10, 100).as_bytes());
+    wait_until("the complaint", || {
+        penstock.request("HEALTHCHECK").contains("destination bad#0 drops messages, refused")
+    });
     penstock.stop();
 }
 

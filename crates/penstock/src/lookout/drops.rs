@@ -11,6 +11,8 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 const MANNER: Manner = Manner { every: SAID_EVERY, quiet: Duration::from_secs(10) };
+/// Fewer messages that a destination loses are a matter of these messages, and not of the destination.
+const MANY: u64 = 10;
 /// Those that are said here.
 const SAID: [Reason; 7] = [
     Reason::Refused,
@@ -34,34 +36,72 @@ struct Loss {
     said: u64,
     began: u64,
     spell: Option<Spell>,
+    /// What the destination had delivered when it began.
+    delivered_before: u64,
+}
+
+/// A destination that loses what comes to it, though its queue has room.
+#[derive(Clone, Debug)]
+pub struct Refusing {
+    pub destination: String,
+    pub reason: DropReason,
+    /// Messages since that began.
+    pub dropped: u64,
 }
 
 impl DropLog {
-    pub fn look(&mut self, view: &View, now: Instant) {
+    /// Says what there is to say; the destinations that lose at least as much as they deliver.
+    pub fn look(&mut self, view: &View, now: Instant) -> Vec<Refusing> {
         for source in &view.sources {
-            self.of(("source", source.id.as_str()), &source.counters.dropped, now);
+            self.of(("source", source.id.as_str()), (&source.counters.dropped, 0), now);
         }
+        let mut refusing = Vec::new();
         for (id, destination) in &view.destinations {
-            self.of(("destination", id.as_str()), &destination.counters().dropped, now);
+            let (counters, place) = (destination.counters(), ("destination", id.as_str()));
+            refusing.extend(self.of(place, (&counters.dropped, counters.delivered.value()), now));
         }
         self.0.retain(|(_, name, _), _| {
             view.sources.iter().any(|source| source.id == *name)
                 || view.destinations.iter().any(|(id, _)| id == name)
         });
+        refusing
     }
 
-    fn of(&mut self, place: (&'static str, &str), drops: &Drops, now: Instant) {
+    fn of(
+        &mut self,
+        place: (&'static str, &str),
+        (drops, delivered): (&Drops, u64),
+        now: Instant,
+    ) -> Option<Refusing> {
+        let mut refusing = None;
         for reason in SAID {
             let count = drops.value(reason);
             let key = (place.0, place.1.to_owned(), reason as usize);
             if count > 0 || self.0.contains_key(&key) {
-                self.0.entry(key).or_default().note(place, reason_of(reason), count, now);
+                let loss = self.0.entry(key).or_default();
+                if loss.spell.is_none() {
+                    loss.delivered_before = delivered;
+                }
+                loss.note(place, reason_of(reason), count, now);
+                if let Some(dropped) = loss.prevailing(delivered) {
+                    let destination = place.1.to_owned();
+                    refusing = Some(Refusing { destination, reason: reason_of(reason), dropped });
+                }
             }
         }
+        refusing
     }
 }
 
 impl Loss {
+    /// What was lost since it began, while that is no exception among what is delivered.
+    fn prevailing(&self, delivered: u64) -> Option<u64> {
+        self.spell.as_ref()?;
+        let dropped = self.count.saturating_sub(self.began);
+        let prevails = dropped >= MANY && dropped >= delivered.saturating_sub(self.delivered_before);
+        prevails.then_some(dropped)
+    }
+
     fn note(&mut self, (kind, name): (&'static str, &str), reason: DropReason, count: u64, now: Instant) {
         // Counters may have been reset.
         let (before, is_more) = (self.count.min(count), count > self.count);

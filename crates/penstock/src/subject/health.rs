@@ -39,6 +39,10 @@ pub fn of(shared: &Shared) -> Health {
 /// What is not as it should be, by the bounds of the configuration: sentences.
 pub fn complaints(view: &View, observed: &Observed, bounds: &Bounds) -> Vec<String> {
     let mut complaints = if bounds.drops { dropping(view) } else { Vec::new() };
+    complaints.extend(observed.refusing.iter().filter(|_| bounds.drops).map(|refusing| {
+        let (id, sum, why) = (&refusing.destination, refusing.dropped, refusing.reason.help());
+        format!("destination {id} drops messages, {why}: {sum} since that began")
+    }));
     let waits = |wait: &&Wait| {
         let is_long = bounds.waits.is_some_and(|max| wait.since_seconds >= max.as_secs());
         // What is dropped is a complaint of its own.
