@@ -53,7 +53,7 @@ pub fn stderr_line(time: jiff::Timestamp, message: &str) -> String {
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
             | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
@@ -103,8 +103,8 @@ mod tests {
         check("\u{1b}[31m\u{7f}\u{85}", "\\x1b[31m\\x7f\\xc2\\x85");
         check("héllo", "héllo");
         check(
-            "a\u{202e}b\u{2066}\u{200f}\u{feff}",
-            "a\\xe2\\x80\\xaeb\\xe2\\x81\\xa6\\xe2\\x80\\x8f\\xef\\xbb\\xbf",
+            "a\u{202e}b\u{2066}\u{200f}\u{feff}\u{ad}",
+            "a\\xe2\\x80\\xaeb\\xe2\\x81\\xa6\\xe2\\x80\\x8f\\xef\\xbb\\xbf\\xc2\\xad",
         );
     }
 

@@ -4,9 +4,9 @@
 use crate::program::Daemon;
 use engine::capture::{Capture, Caught};
 use recording::HEAD;
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -122,7 +122,7 @@ impl Keeper {
 
     /// Removes the oldest until one more of `wanted` bytes has room, or nothing is left.
     fn make_room(&self, size: u64, wanted: u64) -> io::Result<()> {
-        std::fs::create_dir_all(&self.folder)?;
+        DirBuilder::new().recursive(true).mode(0o750).create(&self.folder)?;
         let found = recordings(&self.folder)?;
         let length = |path: &PathBuf| std::fs::metadata(path).map_or(0, |found| found.len());
         let mut sum: u64 = found.iter().map(length).sum();

@@ -5,9 +5,9 @@ use crate::log::{self, Change, HEADER, NAME_MAX, VALUE_MAX};
 use parking_lot::Mutex;
 use rustix::fs::FlockOperation;
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Names in the map; a further one is refused and said.
@@ -165,8 +165,8 @@ impl Store {
         if disk.is_in_place() {
             return;
         }
-        let restored =
-            disk.folder().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| disk.rewrite(map, *live));
+        let make = |folder| DirBuilder::new().recursive(true).mode(0o750).create(folder);
+        let restored = disk.folder().map_or(Ok(()), make).and_then(|()| disk.rewrite(map, *live));
         let file = disk.path.display();
         match restored {
             Ok(()) => oplog::error(

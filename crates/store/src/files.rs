@@ -3,10 +3,10 @@
 
 use crate::snapshot::NUMBER_MAX;
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
-use std::fs::{self, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -214,7 +214,7 @@ impl Files for Folder {
         if self.lock.lock().as_ref().is_some_and(|lock| is_at(lock, &self.path.join(LOCK))) {
             return Ok(());
         }
-        fs::create_dir_all(&self.path)?;
+        DirBuilder::new().recursive(true).mode(0o750).create(&self.path)?;
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let file = file.open(self.path.join(LOCK))?;

@@ -107,7 +107,11 @@ fn children_get_the_listed_environment() {
 fn the_state_folder_is_closed_whatever_the_umask() {
     let lab = Lab::new();
     let config = format!(
-        "{HEAD}source s {{ internal(); }};\ndestination d {{ file(\"%dir%/out\"); }};\nlog {{ source(s); destination(d); }};\n"
+        "{HEAD}options {{ keep-input(1MiB); dead-letters(yes); }};\n\
+         source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination d {{ file(\"%dir%/out\"); }};\n\
+         destination q {{ file(\"%dir%/queued\" disk-buffer(reliable(yes) capacity-bytes(1MiB) dir(\"%dir%/queues\"))); }};\n\
+         log {{ source(s); destination(d); destination(q); }};\n"
     );
     let (config, _) = lab.write_config("penstock.conf", &config);
     let state = lab.path("fresh");
@@ -120,12 +124,22 @@ fn the_state_folder_is_closed_whatever_the_umask() {
         .unwrap();
     wait_until("the control socket", || state.join("penstock.ctl").exists());
     let mode = |path: &std::path::Path| std::fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&state), 0o750);
-    let files: Vec<_> = std::fs::read_dir(&state).unwrap().flatten().map(|entry| entry.path()).collect();
-    for file in &files {
-        assert_eq!(mode(file), 0o600, "{}", file.display());
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.line("<13>kept");
+    wait_until("what is kept", || state.join("keep-input").exists());
+    let (mut folders, mut files) = (vec![state, lab.path("queues")], 0);
+    while let Some(folder) = folders.pop() {
+        assert_eq!(mode(&folder), 0o750, "{}", folder.display());
+        for path in std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                assert_eq!(mode(&path), 0o600, "{}", path.display());
+                files += 1;
+            }
+        }
     }
-    assert!(files.len() > 2, "{files:?}");
+    assert!(files > 4, "{files}");
     running.kill().unwrap();
     running.wait().unwrap();
 }
