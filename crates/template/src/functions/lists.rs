@@ -350,7 +350,8 @@ fn each_item(
         let mut item = Vec::new();
         for arg in args.iter() {
             let mut items = Items::of(arg);
-            while items.next_into(&mut item) {
+            // What is given up needs no further items: each of them would be printed in vain.
+            while !cx.gave_up() && items.next_into(&mut item) {
                 cx.item = Some(std::mem::take(&mut item));
                 each(cx);
                 item = cx.item.take().unwrap_or_default();

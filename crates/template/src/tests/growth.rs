@@ -122,6 +122,44 @@ fn what_would_be_too_large_is_given_up_and_its_neighbours_are_not() {
     }
 }
 
+/// A condition that counts how often it was asked.
+#[derive(Default)]
+struct Counted(std::sync::atomic::AtomicUsize);
+
+impl Condition for Counted {
+    fn holds(&self, _msg: Msg<'_>, _cx: &mut RenderContext) -> bool {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        true
+    }
+
+    fn reads(&self, _demand: &mut record::Demand) {}
+}
+
+/// Knows only that condition.
+struct CountedScope(Arc<Counted>);
+
+impl Scope for CountedScope {
+    fn condition(&self, _text: &str) -> Result<Arc<dyn Condition>, String> {
+        Ok(Arc::clone(&self.0) as Arc<dyn Condition>)
+    }
+}
+
+#[test]
+fn items_of_a_text_that_is_given_up_are_not_gone_through() {
+    const ITEMS: usize = 16 << 10;
+    let counted = Arc::new(Counted::default());
+    let scope = CountedScope(Arc::clone(&counted));
+    let opts = TemplateOptions::default();
+    let text = "$(map '$(if yes $MSG $MSG)' $MSG)";
+    let template = Template::compile(text, &opts, &scope).expect("compiles");
+    let batch = message(&"a,".repeat(ITEMS));
+    let (mut cx, mut out) = (context(), Vec::new());
+    template.render(Msg { batch: &batch, record: &batch.records[0] }, &mut cx, &mut out);
+    assert!(out.is_empty() && cx.gave_up());
+    let asked = counted.0.load(std::sync::atomic::Ordering::Relaxed);
+    assert!(asked > 100 && asked < ITEMS / 2, "{asked} items");
+}
+
 #[test]
 fn templates_in_templates_do_not_multiply_without_end() {
     let mut scope = scope();
