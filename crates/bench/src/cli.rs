@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+pub use crate::report::machine;
+
 use crate::cases::aim::Judgement;
 use crate::cases::{self, Case, Feed};
 use crate::command;
@@ -27,7 +29,10 @@ use crate::storm;
 #[command(
     name = "bench",
     disable_version_flag = true,
-    after_help = "`bench reload` measures reloads under load, `bench safe` how soon messages are safe on disk; see `bench reload --help`."
+    after_help = "\
+`bench --config FILE --sample FILE` measures a configuration of yours on this machine instead: rate over connections, size of messages and
+worker threads, with and without TLS and disk buffer. A copy is measured; the running program, its ports and servers are not touched.
+`bench reload` measures reloads under load, `bench safe` how soon messages are safe on disk; see `bench reload --help`."
 )]
 struct Args {
     /// Cases to run: names, patterns like tcp-*, or the first word of several, such as cores, separated by
@@ -58,6 +63,56 @@ struct Args {
     /// List the cases and stop
     #[arg(long)]
     list: bool,
+    /// Measure a copy of this configuration instead of the cases
+    #[arg(short = 'f', long, value_name = "FILE", requires = "sample", conflicts_with_all = ["cases", "receivers", "list"])]
+    config: Option<PathBuf>,
+    /// Of --config: messages to send, one in a line, or a recording of penstock capture
+    #[arg(long, value_name = "FILE", requires = "config")]
+    sample: Option<PathBuf>,
+    /// Of --config: the source that gets them [default: the first that takes text over the network]
+    #[arg(long, value_name = "NAME", requires = "config")]
+    source: Option<String>,
+    /// Of --config: seconds of a measurement
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=600))]
+    seconds: u64,
+    /// Of --config: only tables in whose name this stands: connections, size, workers, tls, disk
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+    /// Of --config: print JSON
+    #[arg(long, requires = "config")]
+    json: bool,
+}
+
+/// A configuration of somebody's own, which is measured instead of the cases.
+pub struct Own {
+    pub config: PathBuf,
+    pub sample: PathBuf,
+    pub source: Option<String>,
+    pub rounds: u32,
+    /// Of one measurement.
+    pub seconds: u64,
+    /// Text in the names of tables.
+    pub only: String,
+    pub out: Option<PathBuf>,
+    pub work_dir: Option<PathBuf>,
+    pub json: bool,
+}
+
+impl Args {
+    fn own(&self) -> Option<Own> {
+        let (config, sample) = self.config.clone().zip(self.sample.clone())?;
+        Some(Own {
+            config,
+            sample,
+            source: self.source.clone(),
+            rounds: self.rounds,
+            seconds: self.seconds,
+            only: self.only.clone(),
+            out: self.out.clone(),
+            work_dir: self.work_dir.clone(),
+            json: self.json,
+        })
+    }
 }
 
 /// Its options, for manual pages and completions.
@@ -65,8 +120,9 @@ pub fn command_line() -> clap::Command {
     <Args as clap::CommandFactory>::command()
 }
 
-/// Runs the command; `args` are those after the command's name.
-pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
+/// Runs the command; `args` are those after the command's name. `own` measures a configuration of somebody's
+/// own: whoever calls knows how to run one.
+pub fn run(args: impl Iterator<Item = OsString>, own: impl FnOnce(&Own) -> Result<bool, String>) -> ExitCode {
     let mut args: Vec<OsString> = args.collect();
     match args.first().and_then(|first| first.to_str()) {
         Some("floor-receiver") => return floor::run(&args[1..]),
@@ -80,7 +136,10 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
         Some("load") => return loggen::cli::run(args.split_off(1).into_iter()),
         _ => {}
     }
-    command::run("bench", args, work)
+    command::run("bench", args, |args: &Args| match args.own() {
+        Some(asked) => own(&asked),
+        None => work(args),
+    })
 }
 
 /// Whether all aims that were judged are met, and nothing failed.

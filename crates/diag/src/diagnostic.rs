@@ -176,6 +176,11 @@ impl Diagnostics {
         }
     }
 
+    /// Takes out warnings and remarks that need not be said; errors stay.
+    pub fn silence(&mut self, is_meant: impl Fn(&Diagnostic) -> bool) {
+        self.list.retain(|finding| finding.severity == Severity::Error || !is_meant(finding));
+    }
+
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(|d| d.severity == Severity::Error)
     }

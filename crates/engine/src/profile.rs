@@ -22,10 +22,19 @@ pub enum Doing {
     Steps,
     /// It writes; the number is that of the outlet.
     Writes,
+    /// It is at the handshake of an encrypted connection of a source.
+    Handshakes,
 }
 
-const ALL: [Doing; 6] =
-    [Doing::Sleeps, Doing::Turns, Doing::Reads, Doing::Parses, Doing::Steps, Doing::Writes];
+const ALL: [Doing; 7] = [
+    Doing::Sleeps,
+    Doing::Turns,
+    Doing::Reads,
+    Doing::Parses,
+    Doing::Steps,
+    Doing::Writes,
+    Doing::Handshakes,
+];
 
 /// Two cache lines: processors fetch them in pairs.
 #[repr(align(128))]
@@ -39,6 +48,9 @@ struct Mark {
 static MARKS: [Mark; WORKERS_MAX] =
     [const { Mark { at: AtomicU64::new(0), thread: AtomicI32::new(0) } }; WORKERS_MAX];
 static WATCHERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Connections that are not read at this moment, because their sender has no name yet.
+static NAMELESS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     static MINE: Cell<Option<&'static Mark>> = const { Cell::new(None) };
@@ -89,6 +101,27 @@ pub(crate) fn mark_again(before: Option<u64>) {
 fn put(doing: Doing, number: u32) {
     if let Some(mark) = MINE.get() {
         mark.at.store(u64::from(number) << 8 | doing as u64, Relaxed);
+    }
+}
+
+/// While it lives, a connection waits for the name of its sender.
+pub struct Nameless(());
+
+impl Nameless {
+    pub fn begin() -> Nameless {
+        NAMELESS.fetch_add(1, Relaxed);
+        Nameless(())
+    }
+
+    /// How many there are.
+    pub fn count() -> usize {
+        NAMELESS.load(Relaxed)
+    }
+}
+
+impl Drop for Nameless {
+    fn drop(&mut self) {
+        NAMELESS.fetch_sub(1, Relaxed);
     }
 }
 

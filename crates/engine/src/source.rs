@@ -140,6 +140,11 @@ impl Source {
         Arc::clone(&self.settings.read())
     }
 
+    /// What this thread does for it from now on, for whoever profiles.
+    pub fn does(&self, doing: Doing) {
+        profile::mark(doing, self.step());
+    }
+
     /// The number of its step in the plan; `u32::MAX` where it has none.
     pub(crate) fn step(&self) -> u32 {
         self.settings().at.as_ref().map_or(u32::MAX, |at| at.id.number())

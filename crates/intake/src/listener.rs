@@ -12,11 +12,11 @@ use super::senders::{Naming, PeerFacts};
 use crate::multi_line::Mode;
 use crate::socket_file::SocketFile;
 use diag::Fault;
-use engine::Shared;
 use engine::hand_over::{Adopt, Handed, Part};
 use engine::reader::Described;
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
+use engine::{Shared, profile::Nameless};
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
 use parking_lot::Mutex;
@@ -116,13 +116,13 @@ struct Unnamed {
     local: SocketAddr,
 }
 
-type Slot = Mutex<Option<(OwnedFd, HandOff)>>;
+type Slot = Mutex<Option<(OwnedFd, HandOff, Nameless)>>;
 
 /// Serves what waits in a slot, under its lock: a listener that is being closed empties the slots, and so
 /// knows that after it no connection will be handed to a worker.
 fn serve(slot: &Slot, remote: SocketAddr, local: SocketAddr, name: &str) {
     let mut waiting = slot.lock();
-    if let Some((fd, hand_off)) = waiting.take() {
+    if let Some((fd, hand_off, _nameless)) = waiting.take() {
         let context = hand_off.accepted.facts.context(remote, local, name);
         hand_off.serve(fd, context);
     }
@@ -257,7 +257,7 @@ impl Listener {
         let hand_off = HandOff { worker, source, accepted: Arc::clone(&accepted), permit, described };
         match client {
             Client::Inet { remote, local } => {
-                let slot: Arc<Slot> = Arc::new(Mutex::new(Some((fd, hand_off))));
+                let slot: Arc<Slot> = Arc::new(Mutex::new(Some((fd, hand_off, Nameless::begin()))));
                 let later = Arc::clone(&slot);
                 match accepted.naming.name(remote, move |name| serve(&later, remote, local, &name)) {
                     Some(name) => serve(&slot, remote, local, &name),

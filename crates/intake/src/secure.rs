@@ -6,6 +6,7 @@ mod slots;
 
 use super::listener::{HandOff, MADE_ROOM};
 use engine::hand_over::Part;
+use engine::profile::Doing;
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use input::{SecureInput, flush};
@@ -112,6 +113,7 @@ impl SecurePort {
         if self.hung_up {
             port.hung_up();
         }
+        self.source.does(Doing::Reads);
         let after = port.turn(cx);
         self.phase = Phase::Open(port);
         after
@@ -182,6 +184,7 @@ impl Port for SecurePort {
         if !admit(cx.round) {
             return After::Again;
         }
+        self.source.does(Doing::Handshakes);
         match handshake.advance() {
             Ok(Some(After::Idle)) if handshake.hand_off.permit.is_to_go() => {
                 handshake.failure = Some(MADE_ROOM.to_owned());

@@ -28,15 +28,13 @@ fn capture(args: &CaptureArgs) -> Result<bool, String> {
     let write = |file: &mut std::fs::File, bytes: &[u8]| {
         file.write_all(bytes).map_err(|error| format!("cannot write {path}: {error}"))
     };
-    let socket = args.running.socket()?;
+    let socket = args.running.socket().inspect_err(|_| remove(&args.output))?;
     let begun = ask(&socket, &CaptureRequest::Begin { source: args.source.clone() });
-    let begun = begun.inspect_err(|_| {
-        // Nothing stands in it.
-        let _ = std::fs::remove_file(&args.output);
-    });
+    let begun = begun.inspect_err(|_| remove(&args.output));
     let number = begun?.trim().parse().map_err(|_| "not an answer: no number".to_owned())?;
     write(&mut file, &HEAD)?;
-    let until = Instant::now() + Duration::from_secs(args.timeout);
+    let began = Instant::now();
+    let until = began + Duration::from_secs(args.timeout);
     let (mut messages, mut missed, mut left) = (0, 0, args.size.saturating_sub(HEAD.len() as u64));
     while args.limit.is_none_or(|limit| messages < limit) && left > 0 {
         let patience = PATIENCE.min(until.saturating_duration_since(Instant::now()));
@@ -56,8 +54,18 @@ fn capture(args: &CaptureArgs) -> Result<bool, String> {
     // The program forgets it when nobody asks.
     let _ = ask(&socket, &CaptureRequest::End { number });
     let lost = if missed > 0 { format!(", {missed} more came too fast") } else { String::new() };
-    stdio::err!("{messages} messages in {path}{lost}");
-    Ok(messages > 0)
+    if messages == 0 {
+        remove(&args.output);
+        stdio::err!("nothing came in {} s, and no file is left{lost}", began.elapsed().as_secs());
+        return Ok(false);
+    }
+    stdio::err!("{} in {path}{lost}", stdio::counted(messages, "message", "messages"));
+    Ok(true)
+}
+
+/// Nothing stands in it.
+fn remove(file: &Path) {
+    let _ = std::fs::remove_file(file);
 }
 
 /// Of entries those that have room, and how many they are.

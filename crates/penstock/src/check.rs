@@ -30,10 +30,9 @@ const BYTES_MAX: u64 = 64 << 20;
 
 /// `penstock check`.
 pub fn check(args: &CheckArgs) -> ExitCode {
-    if let Some(unknown) = args.allow.iter().find(|code| !lints::is_known(code)) {
-        stdio::err!(
-            "--allow: there is no lint {unknown}; lints are the codes L0101 and following of docs/errors.md"
-        );
+    let codes = components::code_lists();
+    if let Some(unknown) = args.allow.iter().find(|code| diag::explain(&codes, code).is_none()) {
+        stdio::err!("--allow: there is no code {unknown}; all of them are in docs/errors.md");
         return ExitCode::from(EXIT_USAGE);
     }
     let files = match files(&args.configs) {
@@ -51,8 +50,9 @@ pub fn check(args: &CheckArgs) -> ExitCode {
         if !args.syntax_only {
             plan = configuration.compile(&nobody(), &Existing::new());
             preflight::look(&mut configuration, plan.as_ref());
-            lints::look(&mut configuration, plan.as_ref(), &args.allow);
+            lints::look(&mut configuration, plan.as_ref());
         }
+        configuration.allow(&args.allow);
         is_right &= !configuration.has_errors();
         if args.unit {
             stdio::err_text!("{}", configuration.report());
@@ -83,7 +83,7 @@ pub fn check(args: &CheckArgs) -> ExitCode {
 
 /// What lints have to say of a configuration that is right.
 pub fn lint(configuration: &mut Configuration, plan: &Plan) {
-    lints::look(configuration, Some(plan), &[]);
+    lints::look(configuration, Some(plan));
 }
 
 /// The files that are meant: of folders, what in them is named `*.conf`.

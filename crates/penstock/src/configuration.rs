@@ -14,6 +14,7 @@ use filter::Filter;
 use sha2::{Digest, Sha256};
 use template::Identity;
 
+use crate::allowed;
 use crate::components::registry;
 use crate::library;
 use crate::mistaken;
@@ -127,6 +128,7 @@ impl Configuration {
                 diagnostics.push(finding);
             }
         }
+        diagnostics.silence(|finding| allowed::is_meant(finding, sources));
         self.drivers = made.drivers;
         let plan = made.plan.filter(|_| !misread && console.is_ok() && is_confined_well);
         self.console = console.ok().flatten();
@@ -163,7 +165,15 @@ impl Configuration {
 
     /// Adds what something else found out.
     pub fn push(&mut self, finding: Diagnostic) {
-        self.parsed.diagnostics.push(finding);
+        let Parsed { sources, diagnostics, .. } = &mut self.parsed;
+        if finding.severity == Severity::Error || !allowed::is_meant(&finding, sources) {
+            diagnostics.push(finding);
+        }
+    }
+
+    /// Leaves warnings of these codes out, wherever they stand.
+    pub fn allow(&mut self, codes: &[String]) {
+        self.parsed.diagnostics.silence(|finding| codes.iter().any(|code| code == finding.code));
     }
 
     /// Says each finding in the program's own log.

@@ -1,6 +1,7 @@
 //! `penstock graph`: a configuration as a drawing, sources on the left, destinations on the right.
 
 mod dot;
+mod flows;
 mod grouping;
 mod layout;
 mod live;
@@ -18,6 +19,8 @@ use model::Graph;
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 use template::Identity;
+
+pub use live::grouped;
 
 /// Findings about what no message reaches.
 const NEVER: [&str; 2] = ["E0118", "L0103"];

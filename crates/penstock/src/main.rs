@@ -1,5 +1,7 @@
 //! The program: which of its commands is meant, by the name it was called with and by its arguments.
 
+mod allowed;
+mod benchmark;
 mod capture;
 mod cases;
 mod check;
@@ -31,6 +33,7 @@ mod program;
 mod python_tools;
 mod queue;
 mod replay;
+mod rig;
 mod run;
 #[cfg(feature = "python")]
 mod scripts;
@@ -123,7 +126,7 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::TestCa(args) => test_ca::run(&args),
         Command::Completions(args) => manners::completions(&args.shell),
         Command::Man(args) => manners::man(args.folder.as_deref()),
-        Command::Bench(args) => bench::cli::run(args.args.into_iter()),
+        Command::Bench(args) => bench::cli::run(args.args.into_iter(), benchmark::run),
     }
 }
 

@@ -189,8 +189,13 @@ impl<'a> Sending<'a> {
         }
         let to = if args.to.is_empty() { String::new() } else { format!(" to {}", args.to.join(", ")) };
         match args.dry_run {
-            true => stdio::out_text!("{meant} messages would be sent{to}\n"),
-            false => stdio::out_text!("{} of {meant} messages were taken{to}\n", self.taken),
+            true => {
+                stdio::out_text!("{} would be sent{to}\n", stdio::counted(meant, "message", "messages"));
+            }
+            false => {
+                let messages = stdio::counted(meant, "message was", "messages were");
+                stdio::out_text!("{} of {messages} taken{to}\n", self.taken);
+            }
         }
         for (source, count) in &self.by_source {
             stdio::out_text!("{source}: {count}\n");
@@ -199,10 +204,8 @@ impl<'a> Sending<'a> {
             stdio::out_text!("from {} to {}\n", moment::shown(first), moment::shown(last));
         }
         if self.too_long > 0 {
-            stdio::out_text!(
-                "{} are longer than {ENTRY_BYTES_MAX} bytes and cannot be sent\n",
-                self.too_long
-            );
+            let long = stdio::counted(self.too_long, "is", "are");
+            stdio::out_text!("{long} longer than {ENTRY_BYTES_MAX} bytes and cannot be sent\n");
         }
         is_well
     }

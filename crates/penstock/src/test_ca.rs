@@ -34,6 +34,12 @@ pub fn run(args: &TestCaArgs) -> ExitCode {
     }
 }
 
+/// The certificate of a server at this machine: `localhost.pem` and `localhost.key` in the folder.
+pub fn of_this_machine(folder: &Path) -> Result<(), String> {
+    let server = vec!["localhost".to_owned()];
+    make(&TestCaArgs { folder: folder.to_owned(), server, client: Vec::new(), days: 1 }).map(|_| ())
+}
+
 /// Makes what is asked for; what to write into the two configurations.
 fn make(args: &TestCaArgs) -> Result<String, String> {
     let (mut servers, mut clients) = (args.server.clone(), args.client.clone());

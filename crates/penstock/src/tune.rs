@@ -1,16 +1,11 @@
 //! `penstock tune`: what would make a configuration faster on this machine. One thing is changed at a time,
 //! on a copy that touches nothing, and measured in pairs.
 
-mod bed;
 mod change;
-mod copy;
-mod pairs;
 
-use bed::{Bed, Load};
+use crate::rig::{Bed, Copy, Folder, Gain, Load, Mean, Outgoing, Sample, Sink, Variant};
 use change::Change;
 use control::cli::TuneArgs;
-use copy::Copy;
-use pairs::{Gain, Mean};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -33,51 +28,73 @@ pub fn run(args: &TuneArgs) -> ExitCode {
 }
 
 fn tune(args: &TuneArgs) -> Result<String, String> {
-    let sample = std::fs::read(&args.sample)
-        .map_err(|error| format!("cannot read {}: {error}", args.sample.display()))?;
+    let sample = Sample::read(&args.sample)?;
     let copy = Copy::of(&args.config, args.source.as_deref())?;
-    let load = Load::of(&sample, args.connections, Duration::from_secs(args.seconds))?;
+    let place = Folder::below(copy.folder())?;
+    let file = place.path().join("sample");
+    sample.write(&file)?;
+    let sink = Sink::begin()?;
+    let outgoing = match copy.has_network() {
+        true => Outgoing::Sink { port: sink.port(), has_all: false },
+        false => Outgoing::Nowhere,
+    };
+    let load = Load { file, connections: args.connections, is_secure: false };
+    let pairs =
+        Pairs { copy: &copy, load: &load, outgoing: &outgoing, duration: Duration::from_secs(args.seconds) };
     let (mut base, mut tried) = (Vec::new(), Vec::new());
-    for change in change::all().into_iter().filter(|change| change.name().contains(&args.only)) {
+    let changes = change::all(copy.has_network());
+    let names = changes.iter().map(Change::name).collect::<Vec<String>>().join(", ");
+    for change in changes.into_iter().filter(|change| change.name().contains(&args.only)) {
         let mut ratios = Vec::new();
         for round in 0..args.rounds {
-            // Whatever the machine does more and more, or less and less, is in both of them.
-            let as_it_is = |base: &mut Vec<f64>| -> Result<f64, String> {
-                let rate = Bed::rate(&copy.text(&Change::Nothing), &Change::Nothing, &load, copy.port())?;
-                base.push(rate);
-                Ok(rate)
-            };
-            let changed = || Bed::rate(&copy.text(&change), &change, &load, copy.port());
-            let (before, after) = match round % 2 {
-                0 => {
-                    let before = as_it_is(&mut base)?;
-                    (before, changed()?)
-                }
-                _ => {
-                    let after = changed()?;
-                    (as_it_is(&mut base)?, after)
-                }
-            };
+            let (before, after) = pairs.one(&change, round % 2 == 0)?;
+            base.push(before);
             ratios.push(after / before);
         }
         tried.push(Tried { gain: Gain::of(&ratios), change });
     }
     if tried.is_empty() {
-        return Err(format!("no change has `{}` in its name; there are {}", args.only, change::names()));
+        return Err(format!("no change has `{}` in its name; there are {names}", args.only));
     }
     let base = Mean::of(&base);
     let system = copy.system();
     Ok(if args.json { to_json(args, &base, &tried, &system) } else { to_text(args, &base, &tried, &system) })
 }
 
+/// Measurements in pairs: whatever the machine does more and more, or less and less, is in both of them.
+struct Pairs<'p> {
+    copy: &'p Copy,
+    load: &'p Load,
+    outgoing: &'p Outgoing,
+    duration: Duration,
+}
+
+impl Pairs<'_> {
+    /// Messages a second without a change and with it.
+    fn one(&self, change: &Change, is_plain_first: bool) -> Result<(f64, f64), String> {
+        let plain = Variant { outgoing: self.outgoing.clone(), ..Variant::default() };
+        let changed = change.variant(self.outgoing);
+        let rate = |variant: &Variant| {
+            Bed::measure(self.copy, variant, self.load, self.duration).map(|seen| seen.messages)
+        };
+        if is_plain_first {
+            let before = rate(&plain)?;
+            Ok((before, rate(&changed)?))
+        } else {
+            let after = rate(&changed)?;
+            Ok((rate(&plain)?, after))
+        }
+    }
+}
+
 fn to_text(args: &TuneArgs, base: &Mean, tried: &[Tried], system: &[String]) -> String {
     // Writing to a String does not fail.
     let mut out = format!(
-        "# {}: {} pairs of {} s each, {} connections over TCP, destinations to /dev/null\n",
+        "# {}: {} pairs of {} s each, {} over TCP, destinations over the network to a sink, others to /dev/null\n",
         args.config.display(),
         args.rounds,
         args.seconds,
-        args.connections
+        stdio::counted(u64::from(args.connections), "connection", "connections")
     );
     let error = 100.0 * base.error / base.value.max(1.0);
     let _ = writeln!(out, "# as it is: {:.0} messages/s, +-{error:.1} %", base.value);

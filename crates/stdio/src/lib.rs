@@ -73,6 +73,11 @@ pub fn end(code: ExitCode) -> ExitCode {
     }
 }
 
+/// A count as people say it: `counted(1, "message waits", "messages wait")`.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,5 +90,11 @@ mod tests {
         note(Ok(()));
         assert_eq!(end(ExitCode::SUCCESS), ExitCode::from(EXIT_CANNOT_WRITE));
         assert_eq!(end(ExitCode::SUCCESS), ExitCode::SUCCESS);
+    }
+
+    #[test]
+    fn one_is_one() {
+        let said = [0, 1, 2].map(|count| counted(count, "message waits", "messages wait"));
+        assert_eq!(said, ["0 messages wait", "1 message waits", "2 messages wait"]);
     }
 }

@@ -1,5 +1,6 @@
-//! The `bench` command on its own, the same as `penstock bench`.
+//! The `bench` command on its own: `penstock bench`, but for what only the whole program can.
 
 fn main() -> std::process::ExitCode {
-    stdio::end(bench::cli::run(std::env::args_os().skip(1)))
+    let own = |_: &bench::cli::Own| Err("--config is for `penstock bench`".to_owned());
+    stdio::end(bench::cli::run(std::env::args_os().skip(1), own))
 }

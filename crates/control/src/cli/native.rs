@@ -270,8 +270,8 @@ pub struct CheckArgs {
     /// List what is harmless too, old options without effect and the like, each with its place
     #[arg(long, short)]
     pub verbose: bool,
-    /// A lint that is silenced, as L0104; may be given several times. `# allow L0104` in the line, or in the
-    /// one before, silences one place
+    /// Leave out warnings of a code, as L0104; may be given several times. `# allow L0104` in the line, or in
+    /// the one before, silences one place
     #[arg(long, value_name = "CODE")]
     pub allow: Vec<String>,
     /// Look at the language only: no references, no types, no files

@@ -188,7 +188,8 @@ fn say_missed((destination, reason): &(String, String), missed: u64, json: bool)
             json!({ "version": VERSION, "destination": destination, "reason": reason, "missed": missed });
         stdio::out_text!("{line}\n");
     } else {
-        stdio::out_text!("{destination} {reason}: {missed} messages more, too fast to be shown\n");
+        let more = stdio::counted(missed, "message", "messages");
+        stdio::out_text!("{destination} {reason}: {more} more, too fast to be shown\n");
     }
 }
 

@@ -9,15 +9,16 @@ Examples:
   penstock tune --config /etc/penstock/penstock.conf --sample yesterday.log
   penstock tune --config relay.conf --sample fw.log --source s_net --connections 16 --rounds 9
 
-Runs a copy of the configuration on this machine, whose sources listen at free ports and whose destinations write to /dev/null; the running program, its
-ports and its servers are not touched. Lines of the sample come over TCP. One thing is changed at a time and measured beside the copy as it is, in pairs.
+Runs a copy of the configuration on this machine, whose sources listen at free ports and whose destinations write to /dev/null, those over the network to
+a sink on this machine; the running program, its ports and its servers are not touched. The sample comes over TCP. One thing is changed at a time (worker
+threads, sockets, windows, batches, buffers, names) and measured beside the copy as it is, in pairs.
 Printed is what is better by more than the error, as lines of a configuration. Nothing else should be busy on the machine meanwhile.
 Exit code: 0 measured; 1 it could not be; 2 wrong usage.")]
 pub struct TuneArgs {
     /// Configuration file
     #[arg(short = 'f', long, value_name = "FILE")]
     pub config: PathBuf,
-    /// Messages to send, one in a line
+    /// Messages to send, one in a line, or a recording of penstock capture
     #[arg(long, value_name = "FILE")]
     pub sample: PathBuf,
     /// The source that gets them [default: the first that takes text over the network]

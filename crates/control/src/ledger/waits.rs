@@ -116,7 +116,7 @@ impl Wait {
         if let Some(seconds) = self.next_try_seconds {
             let _ = write!(out, "; next try in {}", span(seconds));
         }
-        let _ = write!(out, "; {} messages wait", self.waiting);
+        let _ = write!(out, "; {}", stdio::counted(self.waiting, "message waits", "messages wait"));
         if let Some(seconds) = self.oldest_seconds {
             let _ = write!(out, ", the oldest for {}", span(seconds));
         }
@@ -127,7 +127,7 @@ impl Wait {
             }
         }
         if self.dropped > 0 {
-            let _ = write!(out, "; {} messages dropped", self.dropped);
+            let _ = write!(out, "; {} dropped", stdio::counted(self.dropped, "message", "messages"));
         }
         if !self.holds.is_empty() {
             let _ = write!(out, "; it holds {} back", self.holds.join(", "));

@@ -136,7 +136,9 @@ fn the_running_program_gives_the_rates() {
     let lab = Lab::new();
     let config = format!(
         "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
-         destination d {{ file(\"%dir%/out\"); }};\nlog {{ source(s); destination(d); }};\n"
+         destination d {{ file(\"%dir%/out\"); }};\n\
+         destination d_none {{ file(\"%dir%/none\"); }};\n\
+         log {{ source(s); if (message(\"x\")) {{ destination(d); }} else {{ destination(d_none); }}; }};\n"
     );
     let penstock = Penstock::start(&lab, &config);
     let path = lab.path("drawn.conf");
@@ -155,7 +157,13 @@ fn the_running_program_gives_the_rates() {
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
     let rates: Vec<String> =
         elements(&outcome.stdout).into_iter().filter(|line| line.starts_with("text rate")).collect();
-    assert!(rates.len() >= 2, "{rates:?}");
-    assert!(rates.iter().all(|rate| rate.ends_with("/s") && !rate.contains(" 0/s")), "{rates:?}");
+    // Source, path, and what gets all; the other one gets nothing.
+    let zeros = rates.iter().filter(|rate| rate.ends_with(" 0/s")).count();
+    assert!((rates.len(), zeros) == (4, 1) && rates.iter().all(|rate| rate.ends_with("/s")), "{rates:?}");
+    // So do the arrows: in, to the branch and on from there, and the same of the other branch.
+    let flows: Vec<String> =
+        elements(&outcome.stdout).into_iter().filter(|line| line.starts_with("text flow")).collect();
+    let zeros = flows.iter().filter(|flow| flow.ends_with(" 0/s")).count();
+    assert_eq!((flows.len(), zeros), (5, 2), "{flows:?}");
     penstock.stop();
 }

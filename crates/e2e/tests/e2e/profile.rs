@@ -2,25 +2,55 @@
 
 use crate::messages::{HEAD, message};
 use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use testkit::{Collector, Lab, Penstock, Sender, run_command};
+use testkit::{Collector, HttpServer, Lab, Penstock, Reply, Sender, run_command, skip};
 
 /// Sends until it is dropped.
 struct Sending(Arc<AtomicBool>);
 
 impl Sending {
     fn begin(port: u16, connections: usize) -> Sending {
+        Sending::of(port, connections, &"x".repeat(60))
+    }
+
+    /// Messages with this in them.
+    fn of(port: u16, connections: usize, text: &str) -> Sending {
         let stop = Arc::new(AtomicBool::new(false));
         for connection in 0..connections {
             let (mut sender, stopped) = (Sender::tcp(port), Arc::clone(&stop));
-            let block: String =
-                (0..200).map(|n| format!("{} {} m\n", message(connection, n), "x".repeat(60))).collect();
+            let block: String = (0..200).map(|n| format!("{} {text} m\n", message(connection, n))).collect();
             std::thread::spawn(move || {
                 while !stopped.load(Ordering::Relaxed) && sender.try_raw(block.as_bytes()).is_ok() {}
             });
         }
         Sending(stop)
+    }
+}
+
+/// Connections with TLS that are opened and closed until it is dropped.
+struct Storm(Vec<Child>);
+
+impl Storm {
+    fn begin(port: u16, processes: usize) -> Storm {
+        let code = format!(
+            "import socket, ssl\nc = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)\nc.check_hostname = False\nc.verify_mode = ssl.CERT_NONE\n\
+             while True:\n  try:\n    c.wrap_socket(socket.create_connection(('127.0.0.1', {port}))).close()\n  except OSError: pass\n"
+        );
+        let python = |_| Command::new("python3").args(["-c", &code]).spawn().expect("python3");
+        Storm((0..processes).map(python).collect())
+    }
+}
+
+impl Drop for Storm {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
@@ -124,6 +154,147 @@ fn one_regular_expression() {
     let outcome = run_command(&["profile", "--state-dir", &state, "--for", "1"]);
     assert!(outcome.stdout.starts_with("limited by CPU, "), "{outcome:?}");
     assert!(outcome.stdout.contains(" %  filter f_re ("), "{outcome:?}");
+}
+
+#[test]
+fn a_parser() {
+    let lab = Lab::new();
+    let text = config("", "file(\"/dev/null\" template(\"${last}\\n\"));", "parser(p_re);").replace(
+        "filter f_re",
+        "parser p_re { regexp-parser(patterns('(x).*\\1.*\\1.*(?<last>m[0-9])')); };\nfilter f_re",
+    );
+    let _penstock = Penstock::configure(&lab, &text).arg("--worker-threads").arg("1").ready();
+    let _sending = Sending::begin(lab.port("in"), 3);
+    let json = check(&lab, "cpu", "parser p_re", "limited by CPU");
+    assert!(json["steps"][0]["location"].as_str().is_some_and(|at| at.contains("penstock.conf:4")), "{json}");
+}
+
+#[test]
+fn a_parser_in_python() {
+    let lab = Lab::new();
+    let code = "import time\nclass Slow(object):\n    def parse(self, msg):\n        time.sleep(0.0005)\n        return True\n";
+    let text = config("", "file(\"/dev/null\");", "parser(p_py);").replace(
+        "filter f_re",
+        &format!("python {{\n{code}\n}};\nparser p_py {{ python(class(\"Slow\")); }};\nfilter f_re"),
+    );
+    let _penstock = Penstock::start(&lab, &text);
+    let _sending = Sending::begin(lab.port("in"), 2);
+    check(&lab, "step", "parser p_py", "workers stand there");
+}
+
+#[test]
+fn one_connection() {
+    let lab = Lab::new();
+    let text = config("flags(no-parse)", "file(\"/dev/null\");", "");
+    // Sharing its batches is off: it is the one connection's worker that is busy.
+    let text = text.replace("source(s);", "source(s); parallelize(workers(1));");
+    let _penstock = Penstock::configure(&lab, &text).arg("--worker-threads").arg("2").ready();
+    let _sending = Sending::begin(lab.port("in"), 1);
+    check(&lab, "connection", "s#0", "limited by one connection of s#0");
+}
+
+#[test]
+fn a_slow_disk() {
+    let lab = Lab::new();
+    // As a disk does that is asked for more than it can.
+    let slow = [
+        "strace",
+        "-f",
+        "--seccomp-bpf",
+        "-qq",
+        "-o",
+        "/dev/null",
+        "-e",
+        "trace=writev,pwritev,write,pwrite64",
+    ];
+    let late = ["-e", "inject=writev,pwritev,write,pwrite64:delay_enter=40000"];
+    let traces =
+        Command::new("strace").args(["--seccomp-bpf", "-f", "-qq", "-o", "/dev/null", "true"]).status();
+    if !traces.is_ok_and(|status| status.success()) {
+        return skip("strace is not installed, or may not trace");
+    }
+    let _penstock = Penstock::configure(&lab, &config("", "file(\"%dir%/out\");", ""))
+        .under(&[&slow[..], &late].concat())
+        .ready();
+    let _sending = Sending::begin(lab.port("in"), 2);
+    check(&lab, "disk", "d#0", "limited by the disk of d#0");
+}
+
+#[test]
+fn a_window_that_is_smaller_than_a_batch() {
+    let lab = Lab::new();
+    let server = HttpServer::start(0, |_| Reply::new(200));
+    let http = format!(
+        "http(url(\"http://127.0.0.1:{}/\") batch-lines(5000) batch-timeout(1500) workers(1));",
+        server.port()
+    );
+    let _penstock = Penstock::start(&lab, &config("log-iw-size(200) max-connections(2)", &http, ""));
+    let _sending = Sending::begin(lab.port("in"), 2);
+    check(&lab, "window", "s#0", "a larger log-iw-size() lets more come in");
+}
+
+#[test]
+fn a_name_server_that_does_not_answer() {
+    let lab = Lab::new();
+    let (source, library) = (lab.path("slow.c"), lab.path("slow.so"));
+    let code = "#include <unistd.h>\nint getnameinfo(const void *a, unsigned b, char *c, unsigned d, char *e, unsigned f, int g) { sleep(60); return -3; }\n";
+    std::fs::write(&source, code).expect("a file");
+    let made = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
+    if !made.is_ok_and(|status| status.success()) {
+        return skip("there is no C compiler");
+    }
+    let hosts = lab.path("hosts");
+    std::fs::write(&hosts, "").expect("a file");
+    let text = config("use-dns(yes)", "file(\"/dev/null\");", "");
+    let text = format!("{text}options {{ dns-cache-hosts(\"{}\"); }};\n", hosts.display());
+    let _penstock =
+        Penstock::configure(&lab, &text).env("LD_PRELOAD", &library.display().to_string()).ready();
+    // Each connection brings one message, and waits a second before it is read.
+    let (port, stop) = (lab.port("in"), Arc::new(AtomicBool::new(false)));
+    let stopped = Arc::clone(&stop);
+    let short = std::thread::spawn(move || {
+        while !stopped.load(Ordering::Relaxed) {
+            let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("the port");
+            stream.write_all(b"<13>Oct 11 22:14:15 h p: x\n").expect("a message");
+            stream.shutdown(Shutdown::Write).expect("an end");
+            let _ = stream.read(&mut [0]);
+        }
+    });
+    check(&lab, "dns", "", "limited by DNS: 1 connection is not read");
+    stop.store(true, Ordering::Relaxed);
+    short.join().expect("the sender");
+}
+
+#[test]
+fn handshakes() {
+    let lab = Lab::new();
+    let folder = lab.path("ca").display().to_string();
+    assert_eq!(run_command(&["test-ca", &folder]).code, Some(0));
+    let tls = format!(
+        "transport(tls) max-connections(1000) tls(key-file(\"{folder}/localhost.key\") cert-file(\"{folder}/localhost.pem\") peer-verify(optional-untrusted))"
+    );
+    let text = config(&tls, "file(\"/dev/null\");", "");
+    let _penstock = Penstock::configure(&lab, &text).arg("--worker-threads").arg("1").ready();
+    let storm = Storm::begin(lab.port("in"), 6);
+    let json = check(&lab, "cpu", "TLS handshakes of source s#0", "limited by CPU");
+    assert_eq!(json["steps"][0]["what"], "handshakes", "{json}");
+    drop(storm);
+}
+
+/// Two destinations get the same; one of them takes nothing.
+#[test]
+fn a_destination_that_holds_the_source_of_another() {
+    let lab = Lab::new();
+    let collector = Collector::tcp(lab.port("out"));
+    collector.pause();
+    let text = config("", "file(\"%dir%/out\");", "").replace(
+        "destination(d);",
+        "destination(d); destination { network(127.0.0.1 port(%tcp:out%) so-sndbuf(4096)); };",
+    );
+    let _penstock = Penstock::start(&lab, &text);
+    let _sending = Sending::begin(lab.port("in"), 2);
+    let json = check(&lab, "destination", "", "d#0 gets nothing meanwhile");
+    assert_ne!(json["name"], "d#0", "{json}");
 }
 
 #[test]

@@ -115,14 +115,14 @@ fn damage_is_found_and_told() {
     let outcome = queue(&lab, &["verify"]);
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     assert!(
-        outcome.stdout.contains("1 messages of") && outcome.stdout.contains("there is damage"),
+        outcome.stdout.contains("1 message of") && outcome.stdout.contains("there is damage"),
         "{outcome:?}"
     );
     let found = json(&queue(&lab, &["verify", "--json"]).stdout);
     assert_eq!(found[0]["damaged"][0]["records_missing"].as_u64(), Some(1), "{found:?}");
     let outcome = queue(&lab, &["cat", "central"]);
     assert_eq!(outcome.stdout.lines().count(), COUNT - 1);
-    assert!(outcome.stderr.contains("1 messages are damaged"), "{outcome:?}");
+    assert!(outcome.stderr.contains("1 message is damaged"), "{outcome:?}");
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn only_the_message_that_is_refused_becomes_a_dead_letter() {
     assert_eq!(waiting(&lab, "dead-letters"), Some(1));
     let penstock = Penstock::start(&lab, &without);
     assert!(!penstock.log().contains("does not have"), "letters are nobody's queue");
-    assert!(done(&lab, &["drop", "dead-letters", "--all"]).contains("1 messages dropped"));
+    assert!(done(&lab, &["drop", "dead-letters", "--all"]).contains("1 message dropped"));
     assert_eq!(waiting(&lab, "dead-letters"), None, "nobody has a queue of this name any more");
     penstock.stop();
 }

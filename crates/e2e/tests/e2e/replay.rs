@@ -200,3 +200,19 @@ fn what_is_kept_is_sent_to_the_destination_that_has_lost_it() {
     let outcome = command(&lab, "replay", &["--until", "1d", "--dry-run"]);
     assert!(outcome.code == Some(1) && outcome.stdout.starts_with("0 messages"), "{outcome:?}");
 }
+
+#[test]
+fn where_nothing_comes_no_file_is_left() {
+    let lab = Lab::new();
+    let penstock = Penstock::start(&lab, &config(""));
+    let path = lab.path("empty.recording");
+    let output = path.display().to_string();
+    let outcome = command(&lab, "capture", &["s", "--output", &output, "--timeout", "1"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.stderr.starts_with("nothing came in 1 s, and no file is left"), "{outcome:?}");
+    assert!(!path.exists());
+    penstock.stop();
+    // Nor where nobody runs.
+    let outcome = command(&lab, "capture", &["s", "--output", &output]);
+    assert!(outcome.code == Some(1) && !path.exists(), "{outcome:?}");
+}

@@ -52,6 +52,9 @@ fn what_was_tried_is_told_and_the_original_is_left_alone() {
     assert!(!lab.path("out").exists());
     let text = tune(&lab, &config, &["--only", "worker-threads(1)"]).stdout;
     assert!(text.contains("# as it is: ") && text.contains("worker-threads"), "{text}");
+    // A destination over the network has its own.
+    let text = tune(&lab, &config, &["--only", "so-sndbuf(4194304)"]).stdout;
+    assert!(text.contains("so-sndbuf(4194304)"), "{text}");
     drop((taken, console));
 }
 
@@ -66,4 +69,47 @@ fn what_cannot_be_tried_is_said() {
     let outcome = tune(&lab, "@version: 4.11\nnothing;\n", &[]);
     assert!(outcome.code == Some(1) && outcome.stderr.contains("error["), "{outcome:?}");
     assert_eq!(run_command(&["tune", "--config", "x"]).code, Some(2));
+}
+
+/// What of it would be measured is in the tables, and nothing of the original was touched.
+#[test]
+fn the_tables_of_guides_are_made_of_a_configuration() {
+    let lab = Lab::new();
+    let taken = TcpListener::bind(("127.0.0.1", lab.port("in"))).expect("the port");
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%port:in%)); }};\n\
+         destination d {{ file(\"%dir%/out\"); network(127.0.0.1 port(%port:out%)); }};\n\
+         log {{ source(s); filter {{ message(\"number\"); }}; destination(d); flags(flow-control); }};\n"
+    );
+    let config = lab.write_config("measured.conf", &config).0.display().to_string();
+    std::fs::write(lab.path("sample"), block(0, 1000)).expect("a sample");
+    let (sample, out) = (lab.path("sample").display().to_string(), lab.path("figures"));
+    let folder = out.display().to_string();
+    let args = ["bench", "--config", &config, "--sample", &sample, "--rounds", "1", "--seconds", "1"];
+    let bench = |more: &[&str]| run_command(&[&args[..], more].concat());
+    // With TLS, and with a queue on disk.
+    let outcome = bench(&["--only", "tls", "--out", &folder]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let lines: Vec<&str> = outcome.stdout.lines().filter(|line| line.starts_with("| T")).collect();
+    assert!(
+        lines.len() == 2 && lines[0].starts_with("| TCP | ") && lines[1].starts_with("| TLS | "),
+        "{outcome:?}"
+    );
+    assert_eq!(std::fs::read_to_string(out.join("bench.md")).expect("a file"), outcome.stdout);
+    let csv = std::fs::read_to_string(out.join("bench.csv")).expect("a file");
+    let rate = |line: &str| line.split(',').nth(2).and_then(|text| text.parse::<f64>().ok());
+    assert!(csv.lines().skip(1).all(|line| rate(line) > Some(100.0)), "{csv}");
+    assert!(std::fs::read_to_string(out.join("bench.svg")).expect("a file").ends_with("</svg>\n"));
+    let outcome = bench(&["--only", "disk", "--json"]);
+    let json: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let rows = json["tables"][0]["rows"].as_array().expect("rows");
+    assert_eq!((rows.len(), &json["version"]), (4, &1.into()), "{json}");
+    assert!(rows.iter().all(|row| row["messages_per_second"].as_f64() > Some(100.0)), "{json}");
+    assert!(rows[3]["row"].as_str().is_some_and(|row| row.contains("reliable(yes)")), "{json}");
+    assert!(!lab.path("out").exists());
+    let outcome = bench(&["--only", "nothing"]);
+    assert!(outcome.code == Some(1) && outcome.stderr.contains("connections, size"), "{outcome:?}");
+    assert_eq!(run_command(&["bench", "--config", &config]).code, Some(2));
+    assert_eq!(bench(&["--cases", "tcp-1"]).code, Some(2));
+    drop(taken);
 }

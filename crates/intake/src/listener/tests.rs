@@ -38,7 +38,7 @@ fn waiting(running: &Running) -> (Listener, UnixStream, Arc<Slot>) {
     let described = Described { fd: 0, client: String::new(), local: String::new() };
     let hand_off =
         HandOff { worker, source: Arc::clone(&source), accepted: Arc::clone(&accepted), permit, described };
-    let slot: Arc<Slot> = Arc::new(Mutex::new(Some((OwnedFd::from(server), hand_off))));
+    let slot: Arc<Slot> = Arc::new(Mutex::new(Some((OwnedFd::from(server), hand_off, Nameless::begin()))));
     let address: SocketAddr = "192.0.2.7:1".parse().expect("address");
     let unnamed = vec![Unnamed {
         until: Instant::now() + NAME_WAIT,

@@ -171,7 +171,8 @@ fn difference(place: &str, expected: &[String], outputs: &[&Output]) -> Option<S
         let _ = write!(text, "\n    the first {begin} are as expected");
     }
     if shown > SHOWN_MAX {
-        let _ = write!(text, "\n    and {} lines more", shown - SHOWN_MAX);
+        let more = stdio::counted((shown - SHOWN_MAX) as u64, "line", "lines");
+        let _ = write!(text, "\n    and {more} more");
     }
     Some(text)
 }

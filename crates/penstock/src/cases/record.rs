@@ -43,7 +43,8 @@ pub fn run(args: &TestArgs, count: u32) -> Result<bool, String> {
         }
     }
     if left_out > 0 {
-        stdio::err!("{left_out} messages are left out: of texts that long, only the beginning is known");
+        let left_out = stdio::counted(left_out, "message is", "messages are");
+        stdio::err!("{left_out} left out: of texts that long, only the beginning is known");
     }
     let is_empty = cases.is_empty();
     let mut document = DocumentMut::new();

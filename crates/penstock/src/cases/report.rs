@@ -25,9 +25,12 @@ pub fn print(suites: &[Suite], verbose: bool) {
     }
     let broken = match broken {
         0 => String::new(),
-        count => format!(", {count} configurations cannot be tested"),
+        count => {
+            format!(", {} cannot be tested", stdio::counted(count as u64, "configuration", "configurations"))
+        }
     };
-    stdio::out!("{} cases: {passed} passed, {failed} failed{broken}", passed + failed);
+    let all = stdio::counted((passed + failed) as u64, "case", "cases");
+    stdio::out!("{all}: {passed} passed, {failed} failed{broken}");
 }
 
 fn one(verdict: &Verdict) {
@@ -42,6 +45,7 @@ fn one(verdict: &Verdict) {
     }
     lines.iter().take(LINES_MAX).for_each(|line| stdio::out!("    {line}"));
     if lines.len() > LINES_MAX {
-        stdio::out!("    and {} lines more: penstock explain shows them", lines.len() - LINES_MAX);
+        let more = stdio::counted((lines.len() - LINES_MAX) as u64, "line", "lines");
+        stdio::out!("    and {more} more: penstock explain shows them");
     }
 }

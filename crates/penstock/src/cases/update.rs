@@ -36,7 +36,8 @@ pub fn write(suites: &[Suite]) -> Result<bool, String> {
             if changed > 0 {
                 std::fs::write(&read.path, document.to_string())
                     .map_err(|error| format!("cannot write {}: {error}", read.path.display()))?;
-                stdio::out!("{}: {changed} cases updated", read.path.display());
+                let cases = stdio::counted(changed, "case", "cases");
+                stdio::out!("{}: {cases} updated", read.path.display());
             }
         }
     }

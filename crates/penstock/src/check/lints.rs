@@ -1,5 +1,4 @@
-//! What is allowed and hardly meant: lints of `check`. Each can be silenced where it is meant, by a comment
-//! `# allow CODE` in its line or in the line before, or for a whole run by `--allow CODE`.
+//! What is allowed and hardly meant: lints of `check`. Each can be silenced where it is meant, as any warning.
 
 mod filters;
 mod flow;
@@ -73,9 +72,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Adds what is found. Lints look only at configurations that are right. `allowed` are codes that are
-/// silenced.
-pub fn look(configuration: &mut Configuration, plan: Option<&Plan>, allowed: &[String]) {
+/// Adds what is found. Lints look only at configurations that are right.
+pub fn look(configuration: &mut Configuration, plan: Option<&Plan>) {
     let Some(plan) = plan.filter(|_| !configuration.has_errors()) else { return };
     let outline = Outline::of(configuration);
     let mut lints = Lints { sources: &configuration.parsed.sources, findings: Vec::new() };
@@ -86,14 +84,7 @@ pub fn look(configuration: &mut Configuration, plan: Option<&Plan>, allowed: &[S
     flow::look(&outline, config, &mut lints);
     unused::look(config, &mut lints);
     unread::look(plan, &mut lints);
-    let mut findings = lints.findings;
-    findings.retain(|finding| !allowed.iter().any(|code| code == finding.code));
-    findings.into_iter().for_each(|finding| configuration.push(finding));
-}
-
-/// Whether there is a lint of this code.
-pub fn is_known(code: &str) -> bool {
-    CODES.iter().any(|(known, _, _)| *known == code)
+    lints.findings.into_iter().for_each(|finding| configuration.push(finding));
 }
 
 /// What was found, where it may be said.
@@ -103,11 +94,9 @@ struct Lints<'s> {
 }
 
 impl Lints<'_> {
-    /// Says it, unless the place is nobody's to change: in a library, or made by a block or a variable; or
-    /// somebody says there that it is meant.
+    /// Says it, unless the place is nobody's to change: in a library, or made by a block or a variable.
     fn add(&mut self, finding: Diagnostic) {
-        let may_be_said = |span| self.is_own(span) && !self.is_allowed(span, finding.code);
-        if finding.span.is_some_and(may_be_said) {
+        if finding.span.is_some_and(|span| self.is_own(span)) {
             self.findings.push(finding);
         }
     }
@@ -117,18 +106,5 @@ impl Lints<'_> {
         let is_made = self.sources.chain(span).iter().any(|(at, _)| matches!(at, Origin::Expanded { .. }));
         let is_library = file.starts_with(library::FOLDER) || file.starts_with("/usr/share/syslog-ng");
         !is_made && !is_library && !self.sources.text(span).contains('`')
-    }
-
-    fn is_allowed(&self, span: Span, code: &str) -> bool {
-        let Some(file) = self.sources.file(span.file) else { return false };
-        let Some(before) = file.text.get(..span.start as usize) else { return false };
-        let number = before.bytes().filter(|byte| *byte == b'\n').count();
-        let says = |line: &str| {
-            let codes = line.split_once("# allow ").map(|(_, codes)| codes);
-            codes.is_some_and(|codes| codes.split([' ', ',']).any(|word| word == code))
-        };
-        let mut lines =
-            file.text.lines().skip(number.saturating_sub(1)).take(if number == 0 { 1 } else { 2 });
-        lines.any(says)
     }
 }

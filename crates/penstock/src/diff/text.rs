@@ -72,7 +72,7 @@ fn one(out: &mut String, difference: &Difference) {
 }
 
 fn sample(out: &mut String, sampled: &Sampled) {
-    let _ = writeln!(out, "\nsample: {} messages", sampled.messages);
+    let _ = writeln!(out, "\nsample: {}", stdio::counted(sampled.messages, "message", "messages"));
     let _ = writeln!(out, "  same                 {:>9}", sampled.same);
     for class in Class::ALL {
         let outcomes: Vec<_> = sampled.outcomes.iter().filter(|outcome| outcome.class == class).collect();

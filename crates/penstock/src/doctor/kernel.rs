@@ -16,7 +16,8 @@ pub fn buffers(patient: &Patient) -> Vec<Finding> {
         if lost > 0 {
             found.push(Finding::warn(
                 format!(
-                    "the kernel has dropped {lost} messages of {}: its receive buffer was full",
+                    "the kernel has dropped {} of {}: its receive buffer was full",
+                    stdio::counted(lost, "message", "messages"),
                     row.name
                 ),
                 "so-rcvbuf(16777216) at the source, and sysctl -w net.core.rmem_max=16777216",

@@ -1,5 +1,6 @@
 //! The drawing in the language of Graphviz.
 
+use super::live;
 use super::model::{Graph, Kind};
 use std::fmt::Write;
 
@@ -37,7 +38,9 @@ pub fn render(graph: &Graph) -> String {
     for arrow in &graph.arrows {
         let thick = if arrow.is_thick { "penwidth=3" } else { "" };
         let dead = if arrow.is_dead { "style=dashed" } else { "" };
-        let attributes: Vec<&str> = [thick, dead].into_iter().filter(|text| !text.is_empty()).collect();
+        let rate = arrow.rate.map(|rate| format!("label=\"{}\"", live::shown(rate))).unwrap_or_default();
+        let attributes: Vec<&str> =
+            [thick, dead, rate.as_str()].into_iter().filter(|text| !text.is_empty()).collect();
         let _ = writeln!(out, "  n{} -> n{} [{}];", arrow.from, arrow.to, attributes.join(", "));
     }
     out.push_str("}\n");

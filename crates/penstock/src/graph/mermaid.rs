@@ -1,5 +1,6 @@
 //! The drawing in the language of Mermaid, which wikis and forges show.
 
+use super::live;
 use super::model::{Graph, Kind};
 use std::fmt::Write;
 
@@ -30,7 +31,8 @@ pub fn render(graph: &Graph) -> String {
             (false, true) => "==>",
             (false, false) => "-->",
         };
-        let _ = writeln!(out, "  n{} {line} n{}", arrow.from, arrow.to);
+        let rate = arrow.rate.map(|rate| format!("|\"{}\"|", live::shown(rate))).unwrap_or_default();
+        let _ = writeln!(out, "  n{} {line}{rate} n{}", arrow.from, arrow.to);
     }
     out.push_str(
         "  classDef source stroke:#2f6fb3\n  classDef destination stroke:#2e8555\n  classDef dead stroke-dasharray:5 4\n",

@@ -8,17 +8,18 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Names of drivers that a box has room for.
 const DRIVERS_MAX: usize = 3;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     Source,
     Path,
+    #[default]
     Step,
     Case,
     Destination,
     Group,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Shape {
     pub kind: Kind,
     /// The name by which the running program counts it.
@@ -37,13 +38,15 @@ pub struct Shape {
     pub rate: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrow {
     pub from: usize,
     pub to: usize,
     /// Of a path with flow-control.
     pub is_thick: bool,
     pub is_dead: bool,
+    /// Messages a second, where that is asked and can be known.
+    pub rate: Option<f64>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -128,7 +131,7 @@ impl Graph {
     }
 
     pub fn arrow(&mut self, from: usize, to: usize, is_thick: bool) {
-        let arrow = Arrow { from, to, is_thick, is_dead: false };
+        let arrow = Arrow { from, to, is_thick, is_dead: false, rate: None };
         if !self.arrows.iter().rev().take(64).any(|known| known.from == from && known.to == to) {
             self.arrows.push(arrow);
         }

@@ -1,6 +1,7 @@
 //! The drawing as SVG: one file, nothing from elsewhere, light and dark.
 
 use super::layout::{BOX_HEIGHT, BOX_WIDTH, Layout, MARGIN};
+use super::live;
 use super::model::{Graph, Kind, Shape};
 use std::fmt::Write;
 
@@ -12,6 +13,11 @@ const ROOM: f64 = BOX_WIDTH - 24.0;
 const LEGEND_HEIGHT: f64 = 34.0;
 /// How far an arrow bends.
 const BEND: f64 = 36.0;
+
+/// How wide the arrow is along which most runs.
+const WIDEST: f64 = 7.0;
+/// Where the number stands on an arrow that runs over several columns.
+const FLOW_AT: f64 = 60.0;
 
 const STYLE: &str = "\
 svg { background: #fff; font-family: system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; }
@@ -28,11 +34,12 @@ svg { background: #fff; font-family: system-ui, 'Segoe UI', 'DejaVu Sans', sans-
 .thick { stroke-width: 3.4; }
 .dead { opacity: .6; } .dead .box, .arrow.dead { stroke-dasharray: 5 4; }
 .head { fill: #7b858f; }
+.flow { font-size: 11px; font-weight: 600; fill: #58626c; text-anchor: middle; paint-order: stroke; stroke: #fff; stroke-width: 4px; }
 .legend { font-size: 11px; fill: #58626c; }
 @media (prefers-color-scheme: dark) {
 svg { background: #15191d; }
 .box { fill: #1d2329; } .path .box, .group .box { fill: #262d35; } .case .box { fill: #2e2a1d; }
-.title, .rate { fill: #e8ecf0; } .detail, .legend { fill: #a3adb8; }
+.title, .rate { fill: #e8ecf0; } .detail, .legend, .flow { fill: #a3adb8; } .flow { stroke: #15191d; }
 }
 ";
 
@@ -56,6 +63,7 @@ pub fn render(graph: &Graph, layout: &Layout) -> String {
 }
 
 fn arrows(out: &mut String, graph: &Graph, layout: &Layout) {
+    let most = graph.arrows.iter().filter_map(|arrow| arrow.rate).fold(1.0, f64::max);
     for (arrow, lane) in graph.arrows.iter().zip(&layout.lanes) {
         let (Some(from), Some(to)) = (layout.places.get(arrow.from), layout.places.get(arrow.to)) else {
             continue;
@@ -68,7 +76,15 @@ fn arrows(out: &mut String, graph: &Graph, layout: &Layout) {
             (false, true) => "arrow dead",
             (false, false) => "arrow",
         };
-        let _ = write!(out, "<path class=\"{class}\" marker-end=\"url(#head)\" d=\"M{x:.0},{y:.1} ");
+        // As wide as what runs along it; grey where nothing does.
+        let width = arrow
+            .rate
+            .map(|rate| format!(" style=\"stroke-width:{:.1}\"", 1.0 + WIDEST * (rate / most).sqrt()));
+        let _ = write!(
+            out,
+            "<path class=\"{class}\"{} marker-end=\"url(#head)\" d=\"M{x:.0},{y:.1} ",
+            width.unwrap_or_default()
+        );
         match lane {
             None => {
                 let _ = write!(out, "C{:.0},{y:.1} {:.0},{end_y:.1} ", x + BEND, end_x - BEND);
@@ -89,6 +105,15 @@ fn arrows(out: &mut String, graph: &Graph, layout: &Layout) {
             }
         }
         let _ = writeln!(out, "{end_x:.0},{end_y:.1}\"/>");
+        if let Some(rate) = arrow.rate {
+            let (at_x, at_y) = match lane {
+                None => ((x + end_x) / 2.0, (y + end_y) / 2.0),
+                Some(lane) => (x + FLOW_AT, *lane),
+            };
+            let rate = live::shown(rate);
+            let _ =
+                writeln!(out, "<text class=\"flow\" x=\"{at_x:.0}\" y=\"{:.1}\">{rate}</text>", at_y - 5.0);
+        }
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::causes::{Causes, is_of_disk};
 use super::threads::{self, Used};
-use super::verdict::{Busy, DestinationSeen, Summary, Where};
+use super::verdict::{Busy, DestinationSeen, Names, Summary, Where};
 use crate::lookout::edges;
 use crate::program::{Daemon, Running};
-use engine::profile::{Doing, Profiling};
+use engine::profile::{Doing, Nameless, Profiling};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,9 +35,13 @@ struct Seen {
     /// Of all workers; asleep ones too.
     looks: u64,
     met: HashMap<(Doing, u32), u64>,
-    /// Asked whether they run while they write, and those that did not, by outlet.
+    /// Asked whether they run while they write or are at a step, and those that did not.
     asked: u64,
-    stuck: HashMap<u32, u64>,
+    stuck: HashMap<(Doing, u32), u64>,
+    /// Asked when names of senders were waited for.
+    nameless: u64,
+    /// The most of them at a time.
+    names: usize,
     threads: Vec<i32>,
 }
 
@@ -63,6 +67,7 @@ pub fn run(program: &Daemon, duration: Duration) -> Result<String, String> {
         }
         if asks {
             causes.look(&running.view, &edges);
+            seen.note_names(Nameless::count());
         }
         look += 1;
     }
@@ -97,11 +102,22 @@ impl Seen {
         self.looks += 1;
         if asks {
             self.asked += 1;
-            if doing == Doing::Writes && !threads::is_running(thread) {
-                *self.stuck.entry(number).or_default() += 1;
+            if matches!(doing, Doing::Writes | Doing::Steps) && !threads::is_running(thread) {
+                *self.stuck.entry((doing, number)).or_default() += 1;
             }
         }
         *self.met.entry((doing, number)).or_default() += 1;
+    }
+
+    fn note_names(&mut self, waited_for: usize) {
+        self.nameless += u64::from(waited_for > 0);
+        self.names = self.names.max(waited_for);
+    }
+
+    /// Part of the workers' time in which one was there and did not run.
+    fn stuck_at(&self, doing: Doing, is_meant: impl Fn(u32) -> bool) -> f64 {
+        let meant = self.stuck.iter().filter(|((at, number), _)| *at == doing && is_meant(*number));
+        meant.map(|(_, count)| *count).sum::<u64>() as f64 / self.asked.max(1) as f64
     }
 }
 
@@ -139,22 +155,26 @@ fn summary(running: &Running, program: &Daemon, seen: &Seen, causes: Causes, tim
         delivered(running).into_iter().zip(&times.delivered).map(|(now, then)| now.saturating_sub(*then));
     let destinations =
         running.view.destinations.iter().zip(rates).enumerate().map(|(at, ((id, one), bytes))| {
-            let stuck = seen.stuck.iter().filter(|(outlet, _)| outlets.get(*outlet) == Some(&at));
+            let stuck = seen.stuck_at(Doing::Writes, |outlet| outlets.get(&outlet) == Some(&at));
             let (driver, instance) = one.described();
-            let waits = program.observed().waits.into_iter().find(|wait| wait.destination == *id);
+            let wait = program.observed().waits.into_iter().find(|wait| wait.destination == *id);
+            let (starves, error) = wait.map(|wait| (wait.starves, wait.error)).unwrap_or_default();
             DestinationSeen {
                 id: id.clone(),
                 detail: format!("{driver} {instance}").trim_end().to_owned(),
                 bytes_per_second: bytes as f64 / times.elapsed.as_secs_f64(),
-                stuck: stuck.map(|(_, count)| *count).sum::<u64>() as f64 / seen.asked.max(1) as f64,
+                stuck,
                 is_of_disk: is_of_disk(one),
-                error: waits.and_then(|wait| wait.error).map(|error| error.text),
+                error: error.map(|error| error.text),
+                starves,
             }
         });
     Summary {
         seconds: times.elapsed.as_secs_f64(),
         destinations: destinations.collect(),
         steps: steps(running, seen, &outlets, workers_cpu),
+        stuck_step: stuck_step(running, seen, &outlets),
+        names: Names { part: seen.nameless as f64 / causes.looks.max(1) as f64, most: seen.names },
         connections: running
             .view
             .sources
@@ -180,11 +200,7 @@ fn steps(running: &Running, seen: &Seen, outlets: &HashMap<u32, usize>, cpu: f64
     let mut all = 0;
     for ((doing, number), count) in &seen.met {
         // Those that did not run while they wrote have used no processor.
-        let stuck = if *doing == Doing::Writes {
-            seen.stuck.get(number).copied().unwrap_or(0) * ASKED_EVERY
-        } else {
-            0
-        };
+        let stuck = seen.stuck.get(&(*doing, *number)).copied().unwrap_or(0) * ASKED_EVERY;
         let count = count.saturating_sub(stuck);
         if *doing == Doing::Sleeps || count == 0 {
             continue;
@@ -198,6 +214,14 @@ fn steps(running: &Running, seen: &Seen, outlets: &HashMap<u32, usize>, cpu: f64
     steps
 }
 
+/// The step at which workers stand most, and do not run: what is asked there is not done by them.
+fn stuck_step(running: &Running, seen: &Seen, outlets: &HashMap<u32, usize>) -> Option<(Where, f64)> {
+    let steps = seen.stuck.keys().filter(|(doing, _)| *doing == Doing::Steps);
+    let parts = steps.map(|(doing, number)| (*number, seen.stuck_at(*doing, |other| other == *number)));
+    let (number, part) = parts.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some((place(running, Doing::Steps, number, outlets), part))
+}
+
 fn place(running: &Running, doing: Doing, number: u32, outlets: &HashMap<u32, usize>) -> Where {
     let entry = running.view.map.numbered(number);
     let label = entry.map(|entry| entry.label()).unwrap_or_default();
@@ -206,6 +230,7 @@ fn place(running: &Running, doing: Doing, number: u32, outlets: &HashMap<u32, us
     let (what, label, location) = match doing {
         Doing::Sleeps | Doing::Turns => ("turns", String::new(), String::new()),
         Doing::Reads => ("reads", label, location),
+        Doing::Handshakes => ("handshakes", label, location),
         Doing::Parses => ("headers", label, location),
         Doing::Steps if label.starts_with("destination ") => ("formats", label, location),
         Doing::Steps => ("step", label, location),

@@ -15,7 +15,7 @@ const STUCK: f64 = 0.2;
 /// Where a worker is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Where {
-    /// `step`, `formats`, `writes`, `reads`, `headers` or `turns`.
+    /// `step`, `formats`, `writes`, `reads`, `headers`, `handshakes` or `turns`.
     pub what: &'static str,
     /// As the plan calls it; empty where there is nothing to name.
     pub label: String,
@@ -34,6 +34,7 @@ impl Where {
             ("reads", "") => "reading".to_owned(),
             ("reads", label) => format!("reading from {label}"),
             ("headers", label) => format!("the headers of messages from {label}"),
+            ("handshakes", label) => format!("TLS handshakes of {label}"),
             _ => "going from one thing to the next".to_owned(),
         };
         match self.location.rsplit_once(':') {
@@ -67,6 +68,17 @@ pub struct DestinationSeen {
     pub is_of_disk: bool,
     /// What went wrong last, while that lasts.
     pub error: Option<String>,
+    /// Destinations that get nothing meanwhile.
+    pub starves: Vec<String>,
+}
+
+/// Names of senders that were waited for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Names {
+    /// Of the time.
+    pub part: f64,
+    /// At a time.
+    pub most: usize,
 }
 
 /// What was seen in a time.
@@ -75,6 +87,9 @@ pub struct Summary {
     pub busy: Vec<Busy>,
     /// In processors, the most first.
     pub steps: Vec<(Where, f64)>,
+    /// Where workers stood most without running, and what part of their time.
+    pub stuck_step: Option<(Where, f64)>,
+    pub names: Names,
     /// Other threads than workers, by name, in processors.
     pub others: BTreeMap<String, f64>,
     pub causes: Causes,
@@ -87,7 +102,7 @@ pub struct Summary {
 
 /// What limits it.
 pub struct Verdict {
-    /// `cpu`, `connection`, `disk`, `destination`, `window`, `memory` or `nothing`.
+    /// `cpu`, `connection`, `disk`, `destination`, `step`, `window`, `memory`, `dns` or `nothing`.
     pub kind: &'static str,
     /// What is to be looked at: a step, a source or a destination.
     pub name: String,
@@ -99,7 +114,7 @@ impl Summary {
         let sums: Vec<f64> = self.busy.iter().map(|busy| busy.sum()).collect();
         let most = sums.iter().copied().fold(0.0, f64::max);
         let mean = sums.iter().sum::<f64>() / sums.len().max(1) as f64;
-        if let Some(stuck) = self.stuck() {
+        if let Some(stuck) = self.stuck().or_else(|| self.stuck_at_a_step()) {
             return stuck;
         }
         if most >= FULL {
@@ -111,7 +126,7 @@ impl Summary {
                 _ => self.cpu(),
             };
         }
-        self.held().unwrap_or_else(|| self.nothing())
+        self.held().or_else(|| self.dns()).unwrap_or_else(|| self.nothing())
     }
 
     /// Of each hundred processor seconds of the program, those that went there.
@@ -179,6 +194,34 @@ impl Summary {
         Some(Verdict { kind, name: worst.id.clone(), sentence })
     }
 
+    /// Workers that stand at a step: what it asks is done by somebody else.
+    fn stuck_at_a_step(&self) -> Option<Verdict> {
+        let (at, part) = self.stuck_step.as_ref()?;
+        if part * (self.busy.len().max(1) as f64) < STUCK || *part < STUCK / 4.0 {
+            return None;
+        }
+        let sentence = format!(
+            "limited by {}: workers stand there {:.0} % of their time and wait for an answer from outside the program, as of its Python process",
+            at.shown(),
+            100.0 * part
+        );
+        Some(Verdict { kind: "step", name: at.shown(), sentence })
+    }
+
+    /// Connections are not read before their peer has a name, or for a second.
+    fn dns(&self) -> Option<Verdict> {
+        if self.names.part < HELD {
+            return None;
+        }
+        let sentence = format!(
+            "limited by DNS: {} not read {:.0} % of the time, because the name server does not say what the peer is called; use-dns(no) \
+             or dns-cache-hosts() does without it",
+            stdio::counted(self.names.most as u64, "connection is", "connections are"),
+            100.0 * self.names.part
+        );
+        Some(Verdict { kind: "dns", name: String::new(), sentence })
+    }
+
     fn held(&self) -> Option<Verdict> {
         let (cause, _) = self.causes.met.iter().max_by_key(|(_, count)| **count)?;
         let part = self.held_part(cause);
@@ -210,10 +253,11 @@ impl Summary {
                 )
             }
             (Cause::Destination { .. }, Some(seen)) => format!(
-                "limited by {} ({}): its peer reads {}, and {held}",
+                "limited by {} ({}): its peer reads {}, and {held}{}",
                 seen.id,
                 seen.detail,
-                rate(seen.bytes_per_second)
+                rate(seen.bytes_per_second),
+                error(seen)
             ),
             _ => {
                 format!("limited by memory: what all sources have under way is as much as may be, and {held}")
@@ -239,8 +283,18 @@ impl Summary {
     }
 }
 
+/// What went wrong there, and who else gets nothing because of it.
 fn error(seen: &DestinationSeen) -> String {
-    seen.error.as_ref().map_or(String::new(), |error| format!(": {error}"))
+    let error = seen.error.as_ref().map_or(String::new(), |error| format!(": {error}"));
+    let starves = match seen.starves.as_slice() {
+        [] => String::new(),
+        names => format!("; {} nothing meanwhile", gets(names)),
+    };
+    error + &starves
+}
+
+fn gets(names: &[String]) -> String {
+    format!("{} {}", names.join(", "), if names.len() == 1 { "gets" } else { "get" })
 }
 
 /// As people say it.

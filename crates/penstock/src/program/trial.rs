@@ -72,9 +72,8 @@ fn unreachable(before: &Before, now: &View) -> Result<(), String> {
         if before.known(&**destination).is_none() && !was_stuck {
             let (driver, instance) = destination.described();
             let waiting: usize = destination.outlets().iter().map(|outlet| outlet.waiting()).sum();
-            return Err(format!(
-                "destination {id} ({driver} {instance}) is not reached, {waiting} messages wait"
-            ));
+            let waits = stdio::counted(waiting as u64, "message waits", "messages wait");
+            return Err(format!("destination {id} ({driver} {instance}) is not reached, {waits}"));
         }
     }
     Ok(())
@@ -89,11 +88,8 @@ fn rejecting(before: &Before, now: &View) -> Result<(), String> {
         let rejected = source.counters.rejected_connections.value();
         let nobody = source.counters.connections.value() == 0 && source.counters.received.value() == 0;
         if rejected > 0 && nobody && before.sources.iter().any(had) {
-            let text = format!(
-                "source {} ({}) has rejected all of {rejected} connections",
-                source.id, source.instance
-            );
-            return Err(text);
+            let all = stdio::counted(rejected, "connection", "connections");
+            return Err(format!("source {} ({}) has rejected all of {all}", source.id, source.instance));
         }
     }
     Ok(())

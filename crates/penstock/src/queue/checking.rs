@@ -36,7 +36,9 @@ pub fn verify(asked: &QueueArgs) -> Result<bool, String> {
         stdio::out!("{file}: set aside because of damage, nothing of it waits any more");
     }
     let verdict = if hurt.is_empty() { "everything can be read" } else { "there is damage" };
-    stdio::out!("{files} files, {messages} messages, {}: {verdict}", size(space.bytes));
+    let files = stdio::counted(files, "file", "files");
+    let messages = stdio::counted(messages, "message", "messages");
+    stdio::out!("{files}, {messages}, {}: {verdict}", size(space.bytes));
     Ok(hurt.is_empty())
 }
 
@@ -45,9 +47,11 @@ fn sentence(checked: &Checked) -> String {
     if checked.no_header {
         text += "its header cannot be read; ";
     }
-    text += &format!("{} bytes are damaged, {} records missing", checked.damaged_bytes, checked.frames_lost);
+    let damaged = stdio::counted(checked.damaged_bytes, "byte is", "bytes are");
+    let missing = stdio::counted(checked.frames_lost, "record", "records");
+    text += &format!("{damaged} damaged, {missing} missing");
     for (queue, messages) in &checked.lost {
-        text += &format!(", {messages} messages of {}", name(queue));
+        text += &format!(", {} of {}", stdio::counted(*messages, "message", "messages"), name(queue));
     }
     text
 }

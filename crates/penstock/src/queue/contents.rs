@@ -58,7 +58,8 @@ fn walk(
     written(outcome)?;
     let missing = queue.waiting.messages.saturating_sub(walked.messages);
     if walked.whole && position.damaged > 0 && missing > 0 {
-        stdio::err!("{}: {missing} messages are damaged and cannot be read", name(&queue.name));
+        let missing = stdio::counted(missing, "message is", "messages are");
+        stdio::err!("{}: {missing} damaged and cannot be read", name(&queue.name));
     }
     Ok(walked)
 }
@@ -142,6 +143,7 @@ pub fn export(asked: &QueueArgs, wanted: &str, path: &Path) -> Result<bool, Stri
         Ok(ControlFlow::Continue(()))
     })?;
     printer.finish().and_then(|file| file.sync_all()).map_err(wrong)?;
-    stdio::err!("{} messages written to {}", walked.messages, path.display());
+    let messages = stdio::counted(walked.messages, "message", "messages");
+    stdio::err!("{messages} written to {}", path.display());
     Ok(true)
 }

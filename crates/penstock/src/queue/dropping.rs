@@ -55,7 +55,8 @@ pub(super) fn drop(asked: &QueueArgs, wanted: &str, older: Option<u64>) -> Resul
     if !safe {
         return Err(format!("cannot write to {}", folder.display()));
     }
-    stdio::out!("{} messages dropped, {} bytes", gone.messages, gone.bytes);
+    let messages = stdio::counted(gone.messages, "message", "messages");
+    stdio::out!("{messages} dropped, {}", stdio::counted(gone.bytes, "byte", "bytes"));
     Ok(true)
 }
 

@@ -45,7 +45,7 @@ pub(super) fn import(asked: &QueueArgs, path: &Path, to: Option<String>) -> Resu
 
 /// What was read of a file.
 pub fn sentence(found: &Found) -> String {
-    let mut text = format!("{} messages read", found.messages);
+    let mut text = format!("{} read", stdio::counted(found.messages, "message", "messages"));
     if found.damaged > 0 {
         text += &format!(", {} damaged ones left out", found.damaged);
     }

@@ -85,7 +85,8 @@ pub fn stat(asked: &QueueArgs, wanted: Option<&str>) -> Result<bool, String> {
         if !asked.json {
             let space = view.space();
             lines += &format!("folder: {}\n", view.folder().display());
-            lines += &format!("  on disk: {} in {} files", size(space.bytes), space.segments);
+            let files = stdio::counted(space.segments as u64, "file", "files");
+            lines += &format!("  on disk: {} in {files}", size(space.bytes));
             lines += &format!(", of these {} kept to be written over\n", size(space.bytes_free));
             for file in view.set_aside() {
                 lines += &format!("  set aside because of damage: {file}\n");
@@ -99,7 +100,9 @@ pub fn stat(asked: &QueueArgs, wanted: Option<&str>) -> Result<bool, String> {
                 lines += &(Value::Object(object).to_string() + "\n");
                 continue;
             }
-            let part = |messages: u64, bytes: u64| format!("{messages} messages, {}", size(bytes));
+            let part = |messages: u64, bytes: u64| {
+                format!("{}, {}", stdio::counted(messages, "message", "messages"), size(bytes))
+            };
             lines += &format!("queue {}: {}\n", queue.id, name(&queue.name));
             lines += &format!("  waiting: {}\n", part(queue.waiting.messages, queue.waiting.bytes));
             if let Some(oldest) = oldest {

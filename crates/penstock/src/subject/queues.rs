@@ -80,9 +80,8 @@ fn drop_messages(
     };
     let name = String::from_utf8_lossy(queue);
     oplog::notice("Messages on disk dropped on request", &[("queue", &name), ("messages", &messages)]);
-    outcome
-        .map(|()| format!("{messages} messages dropped"))
-        .map_err(|why| format!("{messages} messages dropped; {why}"))
+    let dropped = format!("{} dropped", stdio::counted(messages as u64, "message", "messages"));
+    outcome.map(|()| dropped.clone()).map_err(|why| format!("{dropped}; {why}"))
 }
 
 /// Dead letters are done in their order, whatever the order in which destinations are through with them.
@@ -217,7 +216,8 @@ fn import(program: &Daemon, path: &Path, to: &str) -> Result<String, String> {
         !refused
     });
     if refused || !flush(&mut batch, &mut injector) {
-        return Err(format!("{given} messages given to `{to}`, which takes no more"));
+        let given = stdio::counted(given as u64, "message", "messages");
+        return Err(format!("{given} given to `{to}`, which takes no more"));
     }
     oplog::notice(
         "Queue file of syslog-ng imported",

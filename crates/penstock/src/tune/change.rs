@@ -1,56 +1,77 @@
 //! What is tried: one thing at a time.
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// The copy as it is.
-    Nothing,
-    Workers(usize),
-    /// An option of the source: its name and its value.
-    Source(&'static str, &'static str),
-    /// A global option.
-    Global(&'static str, &'static str),
+use crate::rig::{Outgoing, Variant};
+
+/// Where a change is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    CommandLine,
+    Source,
+    Destination,
+    Global,
 }
 
-/// All that are worth a try on this machine.
-pub fn all() -> Vec<Change> {
+/// One thing that is different.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    at: At,
+    option: &'static str,
+    value: String,
+}
+
+/// All that are worth a try: on this machine, with destinations over the network or without.
+pub fn all(has_network: bool) -> Vec<Change> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut changes: Vec<Change> = [1, cores / 2, cores * 2]
-        .into_iter()
-        .filter(|count| *count > 0 && *count != cores)
-        .map(Change::Workers)
-        .collect();
-    changes.dedup();
-    changes.extend([
-        Change::Source("log-fetch-limit", "100"),
-        Change::Source("log-fetch-limit", "10000"),
-        Change::Source("log-iw-size", "100000"),
-        Change::Source("so-rcvbuf", "4194304"),
-        Change::Global("log-fifo-size", "100000"),
-        Change::Global("use-dns", "no"),
-    ]);
+    let mut workers = vec![1, cores / 2, cores * 2];
+    workers.retain(|count| *count > 0 && *count != cores);
+    workers.dedup();
+    let mut changes: Vec<Change> =
+        workers.iter().map(|count| Change::new(At::CommandLine, "worker-threads", count)).collect();
+    for (option, values) in [
+        ("log-fetch-limit", &[100, 10_000][..]),
+        ("log-iw-size", &[1_000, 100_000]),
+        ("so-rcvbuf", &[262_144, 4_194_304]),
+    ] {
+        changes.extend(values.iter().map(|value| Change::new(At::Source, option, value)));
+    }
+    if has_network {
+        for (option, values) in [("so-sndbuf", &[262_144, 4_194_304][..]), ("flush-lines", &[1, 1_000])] {
+            changes.extend(values.iter().map(|value| Change::new(At::Destination, option, value)));
+        }
+    }
+    changes.push(Change::new(At::Global, "log-fifo-size", &100_000));
+    changes.push(Change::new(At::Global, "use-dns", &"no"));
     changes
 }
 
-pub fn names() -> String {
-    all().iter().map(Change::name).collect::<Vec<String>>().join(", ")
-}
-
 impl Change {
+    fn new(at: At, option: &'static str, value: &dyn ToString) -> Change {
+        Change { at, option, value: value.to_string() }
+    }
+
+    /// `log-fetch-limit(100)`
     pub fn name(&self) -> String {
-        match self {
-            Change::Nothing => "nothing".to_owned(),
-            Change::Workers(count) => format!("worker-threads({count})"),
-            Change::Source(name, value) | Change::Global(name, value) => format!("{name}({value})"),
-        }
+        format!("{}({})", self.option, self.value)
     }
 
     /// As it is written where it takes effect.
     pub fn line(&self) -> String {
-        match self {
-            Change::Nothing => String::new(),
-            Change::Workers(count) => format!("# penstock run --worker-threads {count}"),
-            Change::Source(name, value) => format!("# at the source: {name}({value})"),
-            Change::Global(name, value) => format!("options {{ {name}({value}); }};"),
+        match self.at {
+            At::CommandLine => format!("# penstock run --{} {}", self.option, self.value),
+            At::Source => format!("# at the source: {}", self.name()),
+            At::Destination => format!("# at destinations over the network: {}", self.name()),
+            At::Global => format!("options {{ {}; }};", self.name()),
+        }
+    }
+
+    /// A copy with it.
+    pub fn variant(&self, outgoing: &Outgoing) -> Variant {
+        let plain = Variant { outgoing: outgoing.clone(), ..Variant::default() };
+        match self.at {
+            At::CommandLine => Variant { workers: self.value.parse().ok(), ..plain },
+            At::Source => Variant { source: self.name(), ..plain },
+            At::Destination => Variant { network: self.name(), ..plain },
+            At::Global => Variant { globals: format!("{};", self.name()), ..plain },
         }
     }
 }

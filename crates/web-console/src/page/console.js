@@ -5,6 +5,10 @@ const $ = (id) => document.getElementById(id);
 const IDLE_MS = 60000;
 const CARDS_MAX = 150;
 const SPARK = 60;
+// As wide as a line gets, and as one of many from one place gets: those would be one block.
+const WIDEST = 12;
+const FAN = 8;
+const WIDEST_OF_MANY = 3;
 let token = '';
 let graph = { nodes: [], arcs: [] };
 let configuration = '';
@@ -215,10 +219,17 @@ function build() {
       ...cards.filter((card) => card.node.kind === 'source').map((card) => make('option', {}, card.node.name)));
     select.value = kept;
   }
+  const byEnd = (end) => {
+    const all = new Map();
+    for (const edge of edges) all.set(edge[end], all.get(edge[end]) || []).get(edge[end]).push(edge);
+    return all;
+  };
+  const [leaving, coming] = [byEnd('from'), byEnd('to')];
   for (const edge of edges) {
-    const spreads = edges.filter((other) => other.from === edge.from).length > 1;
-    const into = edges.filter((other) => other.to === edge.to);
-    edge.place = spreads ? 0.8 - 0.2 * (into.indexOf(edge) % 3) : into.length > 1 ? 0.2 : 0.5;
+    const out = leaving.get(edge.from).length;
+    const into = coming.get(edge.to);
+    edge.widest = Math.max(out, into.length) > FAN ? WIDEST_OF_MANY : WIDEST;
+    edge.place = out > FAN ? 0.82 : out > 1 ? 0.8 - 0.2 * (into.indexOf(edge) % 3) : into.length > 1 ? 0.2 : 0.5;
   }
   $('edges').replaceChildren();
   for (const edge of edges) {
@@ -351,7 +362,7 @@ function link() {
     const [x2, y2] = [b.left - base.left, b.top - base.top + Math.min(b.height / 2, 34)];
     const bend = (x2 - x1) / 2;
     edge.path.setAttribute('d', `M${x1},${y1} C${x1 + bend},${y1} ${x2 - bend},${y2} ${x2},${y2}`);
-    edge.path.setAttribute('stroke-width', flow > 0 ? (1.5 + 12 * Math.sqrt(flow / most)).toFixed(1) : 1.5);
+    edge.path.setAttribute('stroke-width', flow > 0 ? (1.5 + edge.widest * Math.sqrt(flow / most)).toFixed(1) : 1.5);
     const state = into ? edge.to.state : '';
     edge.path.setAttribute('class', (state === 'drops' || state === 'waits' ? state : flow > 0 ? '' : 'idle') + (chosen && (chosen === edge.from || chosen === edge.to) ? ' held' : ''));
     edge.text.textContent = flow > 0 ? short(flow) + '/s' : '';
@@ -393,7 +404,7 @@ async function open(card) {
   const { node } = card;
   $('panel').hidden = false;
   const title = node.kind === 'log' && node.name.startsWith('#') ? 'log path' : node.kind + ' ' + node.name;
-  const chart = make('div', {});
+  const chart = make('div', { class: 'chart' });
   const lines = make('div', {});
   const texts = make('div', {});
   card.numbers = make('dl', { class: 'numbers' });

@@ -126,13 +126,16 @@ fn a_dropped_message_is_found_in_three_clicks() {
     shown.browser.eval(&format!("document.querySelectorAll('.card')[{at}].id = 'wanted'"));
     shown.browser.click("#wanted");
     shown.browser.wait("the panel", "!document.getElementById('panel').hidden");
+    // What comes later stands above and below the button: it is waited for.
+    shown.browser.wait(
+        "its lines of the configuration, and its hour",
+        "document.getElementById('details').innerText.includes('log-fifo-size(10)') && document.querySelector('#details .chart').children.length > 0",
+    );
     shown.browser.click("#details button.plain");
     shown
         .browser
         .wait("the message", "document.getElementById('details').innerText.includes('message number 99 of')");
     shown.picture("dropped-panel");
-    let panel = shown.browser.eval("document.getElementById('details').innerText").to_string();
-    assert!(panel.contains("log-fifo-size(10)"), "its lines of the configuration: {panel}");
     shown.browser.key("Escape");
     shown.browser.wait("the panel's end", "document.getElementById('panel').hidden");
     // And from the view of all of them, in one.

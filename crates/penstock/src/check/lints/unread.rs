@@ -1,10 +1,12 @@
-//! Values that are set and parsers that look, and nobody reads what comes of it.
+//! Values that are set and parsers that look, and nobody reads what comes of it: by what is read behind each
+//! step of each log path.
 
 use super::Lints;
 use diag::{Diagnostic, Span};
 use engine::compile::Plan;
 use engine::program::{Branches, Op, ParseOp, Program, Step};
-use record::{Demand, name_of};
+use record::{Demand, NameId, name_of};
+use rewrite::Rewrite;
 use std::collections::BTreeMap;
 
 /// Parsers that fit every message, or leave alone what they do not fit: they are there for their values.
@@ -15,8 +17,9 @@ pub fn look(plan: &Plan, lints: &mut Lints<'_>) {
     let mut unread: BTreeMap<Span, Option<Unread>> = BTreeMap::new();
     for source in &plan.sources {
         let mut search = Search { program: &source.program, unread: &mut unread };
-        search.steps(&source.program.source_steps);
-        search.branches(&source.program.branches);
+        // What one log path does to a message, no other sees.
+        let behind = search.branches(&source.program.branches, &Demand::default());
+        search.steps(&source.program.source_steps, behind);
     }
     for (span, what) in unread {
         match what {
@@ -39,6 +42,7 @@ enum Unread {
     Parser,
 }
 
+/// Goes through a program against the way of the messages, with what is read from there on.
 struct Search<'p> {
     program: &'p Program,
     /// By place; None: somebody reads it.
@@ -46,32 +50,53 @@ struct Search<'p> {
 }
 
 impl Search<'_> {
-    fn branches(&mut self, branches: &Branches) {
-        branches.list.iter().for_each(|branch| self.steps(&branch.steps));
+    /// What is read from the beginning of any branch on, where `behind` is read behind them.
+    fn branches(&mut self, branches: &Branches, behind: &Demand) -> Demand {
+        let mut read = behind.clone();
+        for branch in &branches.list {
+            let before = self.steps(&branch.steps, behind.clone());
+            read.merge(&before);
+        }
+        read
     }
 
-    fn steps(&mut self, steps: &[Step]) {
-        for step in steps {
+    fn steps(&mut self, steps: &[Step], mut read: Demand) -> Demand {
+        for step in steps.iter().rev() {
             match &step.op {
-                Op::Fork(inner) | Op::Join(inner) => self.branches(inner),
+                Op::Fork(inner) => {
+                    let inside = self.branches(inner, &Demand::default());
+                    read.merge(&inside);
+                }
+                Op::Join(inner) => read = self.branches(inner, &read),
                 Op::Rewrite(rewrite) => {
-                    let writes = rewrite.writes();
-                    let sets_more = writes.stamp || writes.pri || writes.tags || writes.everything;
-                    let unread = match writes.names.as_slice() {
-                        [only] if !sets_more && self.is_nobody_s(&[*only]) => {
-                            Some(Unread::Value(name_of(*only)))
-                        }
-                        _ => None,
-                    };
-                    self.note(step.span, unread);
+                    self.rewrite(step.span, rewrite, &read);
+                    step.reads(&mut read);
                 }
                 Op::Parse(parse) => {
-                    let unread = self.is_for_nobody(parse).then_some(Unread::Parser);
+                    let unread = is_for_nobody(parse, &read).then_some(Unread::Parser);
                     self.note(step.span, unread);
+                    step.reads(&mut read);
+                    // Contexts keep whole messages, for the ones they make.
+                    read.everything |= parse.parser.state().is_some();
                 }
-                _ => {}
+                Op::DeliverOrdered(index) => {
+                    if let Some(ordered) = self.program.ordered.get(*index) {
+                        ordered.destination.reads(&mut read);
+                    }
+                }
+                Op::Filter(_) | Op::FilterX(_) | Op::Deliver(_) => step.reads(&mut read),
             }
         }
+        read
+    }
+
+    fn rewrite(&mut self, span: Span, rewrite: &Rewrite, read: &Demand) {
+        let writes = rewrite.writes();
+        let sets_more = writes.stamp || writes.pri || writes.tags || writes.everything;
+        // What its condition keeps and what its pattern keeps are its own.
+        let set = writes.names.iter().copied().find(|name| *name > NameId(NameId::MATCH_MAX));
+        let unread = set.filter(|_| !sets_more && is_nobody_s(&writes.names, read));
+        self.note(span, unread.map(|name| Unread::Value(name_of(name))));
     }
 
     fn note(&mut self, span: Span, unread: Option<Unread>) {
@@ -83,29 +108,32 @@ impl Search<'_> {
             }
         }
     }
+}
 
-    fn is_for_nobody(&self, parse: &ParseOp) -> bool {
-        let writes = parse.parser.writes();
-        let has_other_purpose = writes.stamp || writes.pri || writes.tags || parse.parser.state().is_some();
-        let is_open = writes.prefix.as_deref() == Some("");
-        let under = |prefix: &str| self.demand().names.iter().any(|name| name_of(*name).starts_with(prefix));
-        let is_read_by_prefix = writes.prefix.as_deref().is_some_and(under);
-        let finds_something = writes.prefix.is_some() || !writes.names.is_empty();
-        FOR_VALUES.contains(&parse.kind)
-            && finds_something
-            && !has_other_purpose
-            && !is_open
-            && !is_read_by_prefix
-            && self.is_nobody_s(&writes.names)
-    }
+fn is_for_nobody(parse: &ParseOp, read: &Demand) -> bool {
+    // All that it can find, not what is left of it.
+    let writes = parse.wide.as_ref().unwrap_or(&parse.parser).writes();
+    let has_other_purpose = writes.stamp || writes.pri || writes.tags || parse.parser.state().is_some();
+    let is_open = writes.prefix.as_deref() == Some("");
+    let under = |prefix: &str| read.names.iter().any(|name| name_of(*name).starts_with(prefix));
+    let is_read_by_prefix = writes.prefix.as_deref().is_some_and(under);
+    let finds_something = writes.prefix.is_some() || !writes.names.is_empty();
+    FOR_VALUES.contains(&parse.kind)
+        && finds_something
+        && !has_other_purpose
+        && !is_open
+        && !is_read_by_prefix
+        && !(read.sdata && writes.prefix.as_deref().is_some_and(is_of_sdata))
+        && is_nobody_s(&writes.names, read)
+}
 
-    fn demand(&self) -> &Demand {
-        &self.program.demand
-    }
+fn is_nobody_s(names: &[NameId], read: &Demand) -> bool {
+    let is_open = read.everything || read.context || read.raw;
+    let is_read = |name: &NameId| read.names.contains(name) || read.sdata && is_of_sdata(name_of(*name));
+    !is_open && !names.iter().any(is_read)
+}
 
-    fn is_nobody_s(&self, names: &[record::NameId]) -> bool {
-        let demand = self.demand();
-        let is_open = demand.everything || demand.context || demand.raw;
-        !is_open && !names.iter().any(|name| demand.names.contains(name))
-    }
+/// It leaves with the structured data.
+fn is_of_sdata(name: &str) -> bool {
+    name.starts_with(".SDATA")
 }

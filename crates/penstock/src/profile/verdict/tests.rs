@@ -10,6 +10,7 @@ fn summary() -> Summary {
         stuck: 0.0,
         is_of_disk,
         error: None,
+        starves: Vec::new(),
     };
     Summary {
         seconds: 10.0,
@@ -18,6 +19,8 @@ fn summary() -> Summary {
             (Where { what: "step", label: "filter f_re".into(), location: "fw.conf:23:4".into() }, 0.3),
             (Where { what: "reads", label: "source s#0".into(), location: String::new() }, 0.1),
         ],
+        stuck_step: None,
+        names: Names::default(),
         others: BTreeMap::new(),
         causes: Causes { looks: 100, met: BTreeMap::new(), free: 100 },
         destinations: vec![destination("d#0", false), destination("d_file#0", true)],
@@ -90,4 +93,28 @@ fn workers_that_stand_in_a_write_wait_for_the_disk() {
     let mut slow = summary();
     slow.destinations[1].stuck = 0.4;
     check(&slow, "disk", "d_file#0", "workers stand in a write 40 % of their time");
+}
+
+#[test]
+fn workers_that_wait_at_a_step_wait_for_somebody_else() {
+    let at = Where { what: "step", label: "parser p_py".into(), location: "fw.conf:9:4".into() };
+    let waits = Summary { stuck_step: Some((at, 0.9)), ..summary() };
+    check(&waits, "step", "parser p_py (fw.conf:9)", "workers stand there 90 % of their time");
+}
+
+#[test]
+fn senders_without_a_name_wait_for_dns() {
+    let names = Names { part: 0.8, most: 1 };
+    let waits = Summary { names, ..summary() };
+    check(&waits, "dns", "", "limited by DNS: 1 connection is not read 80 % of the time");
+    // What is busy is not limited by it.
+    let busy = vec![Busy { ran: 0.95, queued: 0.0 }; 4];
+    check(&Summary { names, busy, ..summary() }, "cpu", "filter f_re (fw.conf:23)", "limited by CPU");
+}
+
+#[test]
+fn whoever_gets_nothing_meanwhile_is_named() {
+    let mut slow = held(Cause::Destination { source: "s#0".into(), destination: "d#0".into() }, 90);
+    slow.destinations[0].starves = vec!["d_fast#0".into()];
+    check(&slow, "destination", "d#0", "90 % of the time; d_fast#0 gets nothing meanwhile");
 }

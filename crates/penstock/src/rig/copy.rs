@@ -1,14 +1,13 @@
 //! A copy of a configuration that touches nothing of what the original does: its sources listen at free ports
-//! of this machine, its destinations write to /dev/null.
+//! of this machine, its destinations write to /dev/null or to a sink.
 
-use super::change::Change;
 use crate::configuration::Configuration;
 use crate::doctor::asked_of_the_system;
 use conf_schema::Context;
 use engine::compile::{Configured, Existing};
 use std::net::TcpListener;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use template::Identity;
 
 /// Options of a source that say how its messages are read: they stay.
@@ -27,19 +26,53 @@ const KEPT: [&str; 12] = [
     "time-zone",
 ];
 
+/// Where the copy's destinations write.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Outgoing {
+    #[default]
+    Nowhere,
+    /// Over TCP to this port of this machine, those that go over a network in the original only, or all.
+    Sink { port: u16, has_all: bool },
+}
+
+/// What is different in a copy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variant {
+    /// `--worker-threads`.
+    pub workers: Option<usize>,
+    /// Options of the source that gets the messages.
+    pub source: String,
+    pub outgoing: Outgoing,
+    /// Options of destinations over the network.
+    pub network: String,
+    /// Global options.
+    pub globals: String,
+}
+
 pub struct Copy {
     text: String,
     /// What is to stand where, in order.
     places: Vec<Replacement>,
     port: u16,
     system: Vec<String>,
+    folder: PathBuf,
+}
+
+/// What stands in the place of a driver.
+enum Driver {
+    /// The source that gets the messages.
+    Measured(String),
+    Source(String),
+    Destination {
+        number: usize,
+        template: String,
+        is_network: bool,
+    },
 }
 
 struct Replacement {
     range: Range<usize>,
-    driver: String,
-    /// It is the source that gets the messages.
-    is_measured: bool,
+    driver: Driver,
 }
 
 impl Copy {
@@ -75,23 +108,39 @@ impl Copy {
             let range = driver.span.start as usize..driver.span.end as usize;
             let call =
                 text.get(range.clone()).ok_or("the configuration cannot be copied: a driver of a block")?;
-            let is_measured = driver.span == measured;
-            let listens = if is_measured { port } else { free_port()? };
             let driver = match (driver.context, driver.component.name) {
                 (Context::Source, "internal") => continue,
-                (Context::Source, name) => as_network(call, name, listens),
-                (_, _) => {
-                    // One destination is not there twice.
-                    let number = places.len();
-                    let template = option(call, "template").unwrap_or_default();
-                    format!("file(\"/dev/null\" persist-name(\"copy-{number}\") {template})")
+                (Context::Source, name) if driver.span == measured => {
+                    Driver::Measured(as_network(call, name, port))
                 }
+                (Context::Source, name) => Driver::Source(as_network(call, name, free_port()?)),
+                (_, _) => Driver::Destination {
+                    // One destination is not there twice.
+                    number: places.len(),
+                    template: option(call, "template").unwrap_or_default(),
+                    is_network: writes_network(driver),
+                },
             };
-            places.push(Replacement { range, driver, is_measured });
+            places.push(Replacement { range, driver });
         }
         places.sort_by_key(|place| place.range.start);
         let system = asked_of_the_system(&first);
-        Ok(Copy { text, places, port, system })
+        Ok(Copy { text, places, port, system, folder: std::env::temp_dir() })
+    }
+
+    /// The same, with what it writes below another folder than the system's for temporary files.
+    pub fn below(self, folder: Option<PathBuf>) -> Copy {
+        Copy { folder: folder.unwrap_or(self.folder), ..self }
+    }
+
+    /// What it writes is below this one.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A destination of the original goes over the network.
+    pub fn has_network(&self) -> bool {
+        self.places.iter().any(|place| matches!(place.driver, Driver::Destination { is_network: true, .. }))
     }
 
     /// Where the messages are to go.
@@ -104,33 +153,49 @@ impl Copy {
         self.system.clone()
     }
 
-    /// The copy with one thing changed.
-    pub fn text(&self, change: &Change) -> String {
+    /// The copy with what is different in this variant.
+    pub fn text(&self, variant: &Variant) -> String {
         let mut out = String::with_capacity(self.text.len() + 256);
         let mut at = 0;
-        for Replacement { range, driver, is_measured } in &self.places {
+        for Replacement { range, driver } in &self.places {
             out.push_str(self.text.get(at..range.start).unwrap_or_default());
-            match (change, is_measured) {
-                (Change::Source(name, value), true) => {
-                    let inner = driver.strip_suffix(')').unwrap_or(driver);
-                    out.push_str(&format!("{inner} {name}({value}))"));
-                }
-                _ => out.push_str(driver),
-            }
+            out.push_str(&driver.text(variant));
             at = range.end;
         }
         out.push_str(self.text.get(at..).unwrap_or_default());
         // The last one counts: nobody is to be in the way of the running program's.
         out.push_str("\noptions { console(port(0)); };\n");
-        if let Change::Global(name, value) = change {
-            out.push_str(&format!("options {{ {name}({value}); }};\n"));
+        if !variant.globals.is_empty() {
+            out.push_str(&format!("options {{ {} }};\n", variant.globals));
         }
         out
     }
 }
 
+impl Driver {
+    fn text(&self, variant: &Variant) -> String {
+        match self {
+            Driver::Measured(call) => {
+                format!("{} {})", call.strip_suffix(')').unwrap_or(call), variant.source)
+            }
+            Driver::Source(call) => call.clone(),
+            Driver::Destination { number, template, is_network } => match variant.outgoing {
+                Outgoing::Sink { port, has_all } if *is_network || has_all => format!(
+                    "network(\"127.0.0.1\" port({port}) persist-name(\"copy-{number}\") {template} {})",
+                    variant.network
+                ),
+                _ => format!("file(\"/dev/null\" persist-name(\"copy-{number}\") {template})"),
+            },
+        }
+    }
+}
+
 fn reads_network(driver: &Configured) -> bool {
     matches!(driver.component.name, "network" | "syslog" | "tcp" | "tcp6" | "udp" | "udp6")
+}
+
+fn writes_network(driver: &Configured) -> bool {
+    matches!(driver.component.name, "network" | "syslog" | "tcp" | "tcp6")
 }
 
 /// The same source over TCP at a port of this machine.
@@ -210,7 +275,8 @@ mod tests {
              log { source(s); destination(d); };\n";
         std::fs::write(&path, text).expect("a file");
         let copy = Copy::of(&path, None).expect("a copy");
-        let text = copy.text(&Change::Source("log-fetch-limit", "7"));
+        let variant = Variant { source: "log-fetch-limit(7)".to_owned(), ..Variant::default() };
+        let text = copy.text(&variant);
         for gone in ["port(514)", "/dev/log", "central", "/var/log/x"] {
             assert!(!text.contains(gone), "{gone}: {text}");
         }
@@ -219,8 +285,18 @@ mod tests {
             text.contains("file(\"/dev/null\" persist-name(\"copy-2\") template(\"$MSG\\n\"))"),
             "{text}"
         );
-        assert!(!copy.text(&Change::Nothing).contains("log-fetch-limit"));
-        assert!(copy.text(&Change::Global("use-dns", "no")).ends_with("options { use-dns(no); };\n"));
+        assert!(!copy.text(&Variant::default()).contains("log-fetch-limit"));
+        let variant = Variant { globals: "use-dns(no);".to_owned(), ..Variant::default() };
+        assert!(copy.text(&variant).ends_with("options { use-dns(no); };\n"));
+        let sink = |has_all| {
+            let outgoing = Outgoing::Sink { port: 7, has_all };
+            copy.text(&Variant { outgoing, network: "so-sndbuf(9)".to_owned(), ..Variant::default() })
+        };
+        assert!(copy.has_network());
+        let shown =
+            "network(\"127.0.0.1\" port(7) persist-name(\"copy-2\") template(\"$MSG\\n\") so-sndbuf(9))";
+        assert!(sink(false).contains(shown) && sink(false).contains("/dev/null"), "{}", sink(false));
+        assert!(!sink(true).contains("/dev/null"), "{}", sink(true));
         assert!(Copy::of(&path, Some("other")).is_err_and(|error| error.contains("`other`")));
     }
 }
