@@ -22,8 +22,8 @@ struct Broker {
 }
 
 impl KafkaCluster {
-    /// Starts so many brokers below a folder and waits until they serve; `None` when there is no Kafka. Each is
-    /// a controller too.
+    /// Starts so many brokers, each a controller too, below a folder, and waits until they serve; `None` when
+    /// there is no Kafka.
     #[track_caller]
     pub fn start(folder: &Path, count: usize) -> Option<KafkaCluster> {
         archives()?;
