@@ -12,8 +12,8 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// `http://user:password@host:port`; without a scheme it is http, without a port 80. The error says what is
-    /// wrong.
+    /// `http://user:password@host:port`; without a scheme it is http, without a port 80. The error says what
+    /// is wrong.
     pub fn parse(text: &str) -> Result<Proxy, &'static str> {
         let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
         if scheme != "http" {

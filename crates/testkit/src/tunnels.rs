@@ -1,4 +1,4 @@
-//! An HTTP proxy that makes tunnels (CONNECT) for those who show its password, and writes down what it is asked.
+//! An HTTP proxy that makes tunnels (CONNECT) for those who show its password, and writes down which.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

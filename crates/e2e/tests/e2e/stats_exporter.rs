@@ -1,4 +1,4 @@
-//! `stats-exporter()`: what a scraper is told is what the control socket says, and what it asked is a message.
+//! `stats-exporter()`: a scraper is told what the control socket says, and what it asked is a message.
 
 use crate::messages::{HEAD, send};
 use std::io::Write;
