@@ -1,6 +1,6 @@
 // A cluster of HDFS in one process, for tests: a namenode and datanodes over a folder, which are there again after a kill.
-// Arguments: folder, port of the namenode, port of its web interface, port that it is asked at when it is ready, number of
-// datanodes. Asked `stop`, it stops its first datanode, and `start` starts it again; it answers `done` each time.
+// Arguments: folder, port of the namenode, port of its web interface, port that it listens at when it is ready, number of
+// datanodes. For trials by hand: told `stop` there, it stops its first datanode, and `start` starts it again.
 
 import java.io.BufferedReader;
 import java.io.File;

@@ -5,7 +5,6 @@ use crate::lab::Lab;
 use crate::penstock::root;
 use crate::ports::free_port;
 use crate::process::Process;
-use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::Command;
@@ -72,26 +71,6 @@ impl Hdfs {
             process.signal(rustix::process::Signal::KILL);
             process.wait_end();
         }
-    }
-
-    /// Stops its datanode; the namenode goes on.
-    #[track_caller]
-    pub fn stop_datanode(&self) {
-        self.ask("stop");
-    }
-
-    #[track_caller]
-    pub fn start_datanode(&self) {
-        self.ask("start");
-    }
-
-    #[track_caller]
-    fn ask(&self, word: &str) {
-        let mut socket = TcpStream::connect(("127.0.0.1", self.asked)).expect("the cluster");
-        socket.write_all(format!("{word}\n").as_bytes()).expect("asked");
-        let mut answer = String::new();
-        socket.read_to_string(&mut answer).expect("an answer");
-        assert_eq!(answer, "done\n", "{word}");
     }
 
     fn web(&self, path: &str, query: &str) -> Vec<u8> {

@@ -116,43 +116,6 @@ fn readable(cluster: &Hdfs, count: usize) -> Vec<String> {
     lines
 }
 
-/// The datanode goes away under load, and comes back: the namenode was there all the time.
-#[track_caller]
-fn datanode_stopped(options: &str) -> Vec<String> {
-    let lab = Lab::new();
-    let Some(cluster) = Hdfs::start(&lab) else {
-        skip(MISSING);
-        return Vec::new();
-    };
-    let mut penstock = Penstock::start(&lab, &destination(&cluster, options));
-    let port = lab.port("in");
-    for round in 0..2 {
-        let first = round * 10_000;
-        let feeding = std::thread::spawn(move || feed(port, first, first + 10_000));
-        wait_until("some of it", || penstock.ledger().destination("k").delivered > first as u64);
-        cluster.stop_datanode();
-        penstock.wait_log("Destination cannot be reached");
-        cluster.start_datanode();
-        feeding.join().expect("sent");
-    }
-    penstock.wait_settled(20_000).assert_nothing_lost();
-    penstock.stop();
-    assert_in_order(&readable(&cluster, 20_000), 20_000);
-    cluster.files("/logs")
-}
-
-#[test]
-fn a_datanode_that_comes_back_gets_each_message_once() {
-    let files = datanode_stopped("hdfs-append-enabled(yes)");
-    assert!(files.len() <= 1, "{files:?}");
-}
-
-#[test]
-fn without_appending_the_rest_goes_into_another_file() {
-    let files = datanode_stopped("");
-    assert!(files.is_empty() || files.len() > 1, "{files:?}");
-}
-
 #[test]
 fn a_collector_that_is_killed_loses_nothing() {
     let lab = Lab::new();
