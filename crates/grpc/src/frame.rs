@@ -74,6 +74,7 @@ impl Message<'_> {
         }
     }
 
+    #[cfg(test)]
     pub fn bytes(&self) -> &[u8] {
         match self {
             Message::Plain(bytes) => bytes,

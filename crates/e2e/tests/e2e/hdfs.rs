@@ -1,10 +1,7 @@
 //! `hdfs()` with Hadoop's own namenode and datanode, read back by WebHDFS: where there is none, these are
 //! skipped.
 
-use crate::answered::{
-    Peer, assert_in_order, collector_killed, config, feed, reloaded_under_load, server_killed_under_load,
-    text,
-};
+use crate::answered::{Peer, assert_in_order, collector_killed, config, feed, reloaded_under_load, text};
 use testkit::hdfs::{Hdfs, MISSING};
 use testkit::{Lab, Penstock, Sender, skip, wait_until};
 
