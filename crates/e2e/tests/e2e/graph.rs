@@ -141,8 +141,7 @@ fn the_running_program_gives_the_rates() {
          log {{ source(s); if (message(\"x\")) {{ destination(d); }} else {{ destination(d_none); }}; }};\n"
     );
     let penstock = Penstock::start(&lab, &config);
-    let path = lab.path("drawn.conf");
-    std::fs::write(&path, lab.fill(&config).0).unwrap();
+    let path = lab.path("penstock.conf");
     let state = lab.path("state").display().to_string();
     let mut sender = Sender::tcp(lab.port("in"));
     let (config, args) = (path.display().to_string(), ["--live", "--state-dir", &state]);
