@@ -1,5 +1,5 @@
-//! A server for the cases of http(): it writes the bodies of requests to a file, a line end behind each, and says that
-//! it has them. It keeps nothing else, so that what is measured beside it is the collector.
+//! A server for the cases of http(): it writes the bodies of requests to a file, a line end behind each, and
+//! says that it has them. It keeps nothing else, so that what is measured beside it is the collector.
 
 use std::ffi::OsString;
 use std::fs::File;

@@ -1,4 +1,5 @@
-//! The way to a server through an HTTP proxy, RFC 9110 section 9.3.6: what the proxy is asked, and what it says.
+//! The way to a server through an HTTP proxy, RFC 9110 section 9.3.6: what the proxy is asked, and what it
+//! says.
 
 use rustix::net::{RecvFlags, SendFlags};
 use socket2::Socket;
