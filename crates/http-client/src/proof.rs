@@ -19,8 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a request is given before it goes.
 pub enum Proof {
-    Tokens(Tokens),
-    SharedKey(SharedKey),
+    Tokens(Box<Tokens>),
+    SharedKey(Box<SharedKey>),
 }
 
 impl Proof {

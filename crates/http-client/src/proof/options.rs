@@ -23,7 +23,7 @@ const AHEAD: Duration = Duration::from_secs(60);
 /// A proof as it is configured, without the connections that it needs.
 pub enum Wanted {
     Tokens { grant: Grant, ahead: Duration },
-    SharedKey(SharedKey),
+    SharedKey(Box<SharedKey>),
 }
 
 impl Wanted {
@@ -34,7 +34,9 @@ impl Wanted {
 
     pub fn over(self, network: &Arc<Network>) -> Proof {
         match self {
-            Wanted::Tokens { grant, ahead } => Proof::Tokens(Tokens::new(grant, ahead, Arc::clone(network))),
+            Wanted::Tokens { grant, ahead } => {
+                Proof::Tokens(Box::new(Tokens::new(grant, ahead, Arc::clone(network))))
+            }
             Wanted::SharedKey(key) => Proof::SharedKey(key),
         }
     }
@@ -141,7 +143,9 @@ impl Reader<'_> {
             (audience, None) => Claim::Audience(audience.unwrap_or(AUDIENCE).to_owned()),
         };
         match Account::read(key.as_ref(), validity) {
-            Ok(account) => Ok(Wanted::Tokens { grant: Grant::Account(account, claim), ahead: AHEAD }),
+            Ok(account) => {
+                Ok(Wanted::Tokens { grant: Grant::Account(Box::new(account), claim), ahead: AHEAD })
+            }
             Err(why) => {
                 let help = "make a key for the account in Google's console, as JSON";
                 self.wrong(why, block.span("key"), help)
@@ -202,7 +206,7 @@ impl Reader<'_> {
             content_type: text("content-type"),
         };
         match SharedKey::new(workspace, &secret, signed) {
-            Ok(key) => Ok(Wanted::SharedKey(key)),
+            Ok(key) => Ok(Wanted::SharedKey(Box::new(key))),
             Err(why) => self.wrong(why, block.span("secret"), "write it as Azure's portal shows it"),
         }
     }

@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// Where tokens come from.
 pub enum Grant {
     /// Signed here; nobody is asked.
-    Account(Account, Claim),
+    Account(Box<Account>, Claim),
     /// The server of metadata of a machine in Google's cloud.
     Metadata(Url),
     /// `client_credentials`, RFC 6749 section 4.4.
