@@ -7,6 +7,7 @@
 mod expressions;
 mod heads;
 mod made;
+mod order;
 mod ordered;
 #[cfg(feature = "python")]
 mod python;
@@ -339,8 +340,7 @@ impl Run<'_, '_> {
             self.recycle(selection);
         }
         if after == After::Joined {
-            let batch = &*self.batch;
-            result.sort_by_key(|i| batch.records.get(*i as usize).map_or(0, |r| batch.rank(r)));
+            self.in_order(input, &mut result);
         } else {
             result.extend(input.iter().filter(|i| self.is_taken(&taken, **i)));
         }

@@ -2,6 +2,7 @@
 
 use crate::called::Tallied;
 use crate::filter::settle_conditions;
+use crate::netmask::Lately;
 use crate::pending::Pending;
 use pattern::{Cache, Slots, TextMemo};
 use record::{Batch, Demand, NameId, Span, Stamp, Zone, ZoneCursor};
@@ -25,6 +26,7 @@ pub struct Workspace {
     /// What filters that others call have decided message by message, until the end of the batch.
     pub(crate) tallied: Tallied,
     pub pending: Pending,
+    pub(crate) nets: Lately,
     selections: Vec<Vec<u32>>,
     marks: Vec<Vec<u64>>,
     texts: Vec<Vec<u8>>,

@@ -1,7 +1,55 @@
 //! `netmask()` and `netmask6()`: the network the sender is in.
 
+use crate::context::new_asker;
 use record::{Batch, Peer, Record};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Networks that are asked about together; a bit for each.
+pub struct Nets {
+    list: Vec<Net>,
+    id: u64,
+}
+
+impl Nets {
+    pub fn new(list: Vec<Net>) -> Nets {
+        Nets { list, id: new_asker() }
+    }
+
+    /// Those that a sender is in: messages that come one after the other mostly have the same one.
+    #[inline]
+    pub fn of(&self, sender: Option<IpAddr>, lately: &mut Lately) -> u64 {
+        let place = self.id as usize % LATELY;
+        if let Some(seen) = lately.0.get(place).filter(|seen| seen.id == self.id && seen.sender == sender) {
+            return seen.found;
+        }
+        let bits = self.list.iter().enumerate();
+        let found = bits.fold(0, |found, (bit, net)| found | u64::from(net.has(sender)) << bit);
+        if let Some(seen) = lately.0.get_mut(place) {
+            *seen = Seen { id: self.id, sender, found };
+        }
+        found
+    }
+}
+
+/// What a worker knows of the senders that it met last.
+pub struct Lately([Seen; LATELY]);
+
+/// Sets of networks of which it is remembered.
+const LATELY: usize = 16;
+
+#[derive(Clone, Copy)]
+struct Seen {
+    id: u64,
+    sender: Option<IpAddr>,
+    found: u64,
+}
+
+impl Default for Lately {
+    fn default() -> Lately {
+        // No set has this number.
+        Lately([Seen { id: u64::MAX, sender: None, found: 0 }; LATELY])
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Net {

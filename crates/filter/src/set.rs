@@ -10,7 +10,7 @@ mod open;
 
 use crate::context::FilterContext;
 use crate::filter::Filter;
-use crate::netmask::Net;
+use crate::netmask::{Net, Nets};
 use crate::subject::Subject;
 use crate::texts::Texts;
 use clauses::{Clauses, Masks};
@@ -30,7 +30,7 @@ pub struct FilterSet {
     open: Vec<Open>,
     clauses: Clauses,
     fields: Vec<Field>,
-    nets: Vec<Net>,
+    nets: Nets,
     /// Values and the texts they are compared with.
     values: Vec<(NameId, Texts)>,
 }
@@ -64,7 +64,7 @@ impl FilterSet {
         let fields = (0..FIELDS_MAX).map_while(subject).zip(&patterns);
         let fields =
             fields.map(|(subject, list)| Field { subject, patterns: MultiPattern::compile(list) }).collect();
-        Some(FilterSet { open, clauses, fields, nets, values })
+        Some(FilterSet { open, clauses, fields, nets: Nets::new(nets), values })
     }
 
     /// How many of these filters, from the first on, find room for all their patterns in one set.
@@ -190,8 +190,7 @@ impl FilterSet {
             }
         }
         if self.clauses.asks_field(NET, asking) {
-            let (sender, bits) = (Net::sender(batch, record), self.nets.iter().enumerate());
-            let found = bits.fold(0, |found, (bit, net)| found | u64::from(net.has(sender)) << bit);
+            let found = self.nets.of(Net::sender(batch, record), &mut cx.work.nets);
             facts.fields[NET] = found;
             held = held.or(self.clauses.field(NET, found));
         }

@@ -1,21 +1,27 @@
-//! Many patterns on one text: those that look for plain texts share one pass, so that the common case, none
-//! of them, costs once.
+//! Many patterns on one text: those that look for plain texts share one pass, and those that cannot match
+//! without a text another one, so that the common case, none of them, costs once.
 
 use crate::cache::{Cache, Scratch, Ticket};
 use crate::memo::{Key, Memo};
 use crate::pattern::Pattern;
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Input, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Input, MatchKind, packed};
+use memchr::memmem::Finder;
 use std::sync::Arc;
 
 /// Bits of the answer.
 pub const PATTERNS_MAX: usize = 64;
 /// Up to this many, searching each text that may be there is faster than one automaton for all of them.
 const SINGLE_MAX: u32 = 8;
+/// Fewer patterns that need a text are sooner asked than excluded.
+const NEEDING_MIN: usize = 3;
+/// Shorter texts are in too many messages to exclude a pattern.
+const NEEDED_BYTES_MIN: usize = 3;
 
 /// Up to 64 patterns that are asked about the same text.
 pub struct MultiPattern {
     patterns: Vec<Arc<Pattern>>,
     shared: Option<Shared>,
+    needing: Option<Needing>,
     /// By the first byte of a text: the patterns that can match it. Most patterns tied to the beginning are
     /// out at once.
     by_first: Box<[u64; 256]>,
@@ -37,14 +43,14 @@ impl MultiPattern {
     /// Patterns beyond the 64th are left out: the caller makes another one for them.
     pub fn compile(patterns: &[Arc<Pattern>]) -> MultiPattern {
         let patterns: Vec<Arc<Pattern>> = patterns.iter().take(PATTERNS_MAX).cloned().collect();
-        let shared = Shared::new(&patterns);
+        let (shared, needing) = (Shared::new(&patterns), Needing::new(&patterns));
         let mut by_first = Box::new([0; 256]);
         for (index, pattern) in patterns.iter().enumerate() {
             for byte in (0..=u8::MAX).filter(|b| pattern.can_begin(*b)) {
                 by_first[usize::from(byte)] |= 1 << index;
             }
         }
-        MultiPattern { patterns, shared, by_first, ticket: Ticket::new() }
+        MultiPattern { patterns, shared, needing, by_first, ticket: Ticket::new() }
     }
 
     pub fn len(&self) -> usize {
@@ -88,6 +94,11 @@ impl MultiPattern {
             let (hits, left) = shared.matches(text, wanted & shared.members);
             found |= hits;
             open = (wanted & !shared.members) | left;
+        }
+        if let Some(needing) = &self.needing
+            && open & needing.members != 0
+        {
+            open &= !needing.members | needing.matches(text, open & needing.members);
         }
         while open != 0 {
             let index = open.trailing_zeros();
@@ -146,6 +157,49 @@ impl Shared {
     }
 }
 
+/// Patterns that match nothing without a text.
+struct Needing {
+    members: u64,
+    /// By pattern, its text.
+    texts: Vec<Option<Finder<'static>>>,
+    /// Says quickly that none of them is there.
+    any: packed::Searcher,
+}
+
+impl Needing {
+    fn new(patterns: &[Arc<Pattern>]) -> Option<Needing> {
+        let texts: Vec<Option<Vec<u8>>> = patterns.iter().map(|p| p.needed(NEEDED_BYTES_MIN)).collect();
+        if texts.iter().flatten().count() < NEEDING_MIN {
+            return None;
+        }
+        // Where the machine cannot search several texts at once, the patterns are sooner asked.
+        let any = packed::Searcher::new(texts.iter().flatten())?;
+        let bits = texts.iter().enumerate().filter(|(_, text)| text.is_some());
+        let members = bits.fold(0, |bits, (index, _)| bits | 1 << index);
+        let finder = |text: Vec<u8>| Finder::new(&text).into_owned();
+        Some(Needing { members, texts: texts.into_iter().map(|text| text.map(finder)).collect(), any })
+    }
+
+    /// Those of the patterns whose text is there.
+    #[inline]
+    fn matches(&self, text: &[u8], mut open: u64) -> u64 {
+        let mut there = 0;
+        if self.any.find(text).is_none() {
+            return there;
+        }
+        while open != 0 {
+            let index = open.trailing_zeros();
+            open &= open - 1;
+            if let Some(Some(needed)) = self.texts.get(index as usize)
+                && needed.find(text).is_some()
+            {
+                there |= 1 << index;
+            }
+        }
+        there
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,8 +236,11 @@ mod tests {
     proptest! {
         #[test]
         fn same_as_one_by_one(
-            patterns in prop::collection::vec("[ab]{1,3}|\\^?a[bc]*|(\\(\\?i\\))?[abc]{2}", 1..30),
-            text in "[abcA]{0,20}",
+            patterns in prop::collection::vec(
+                "[ab]{1,3}|\\^?a[bc]*|(\\(\\?i\\))?[abc]{2}|\\^?[ac]\\?[abc]{3,4}c\\+|(\\(\\?i\\))?\\.[abc]{3}|\\(\\?<x>a\\)bca",
+                1..60,
+            ),
+            text in "[abcA]{0,30}",
             wanted: u64,
         ) {
             let refs: Vec<&str> = patterns.iter().map(String::as_str).collect();

@@ -187,6 +187,16 @@ impl Pattern {
         }
     }
 
+    /// A text of so many bytes at least without which nothing matches, where the pattern is no plain text
+    /// itself.
+    pub(crate) fn needed(&self, bytes_min: usize) -> Option<Vec<u8>> {
+        let searches = matches!(self.search, Search::Linear(_) | Search::Pcre(_));
+        if !searches || self.options.ignore_case || self.options.kind != Kind::Pcre {
+            return None;
+        }
+        required(&self.text).filter(|text| text.len() >= bytes_min)
+    }
+
     /// Whether a text that begins with this byte can match.
     pub(crate) fn can_begin(&self, byte: u8) -> bool {
         match &self.search {

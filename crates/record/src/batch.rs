@@ -59,14 +59,31 @@ pub struct Record {
     more_tags: Link,
     values: Link,
     /// A bit for each name in `values`, which several names share: a name whose bit is not set is not there.
-    name_bits: u64,
+    name_bits: NameBits,
     held: Link,
 }
 
-/// The bit of a name in [`Record::name_bits`].
-#[inline]
-fn name_bit(name: NameId) -> u64 {
-    1 << (name.0 % 64)
+/// A bit for each of 256 names that follow one another.
+#[derive(Clone, Copy, Debug, Default)]
+struct NameBits([u64; 4]);
+
+impl NameBits {
+    const ALL: NameBits = NameBits([u64::MAX; 4]);
+
+    #[inline]
+    fn has(&self, name: NameId) -> bool {
+        self.0[name.0 as usize / 64 % 4] & (1 << (name.0 % 64)) != 0
+    }
+
+    #[inline]
+    fn add(&mut self, name: NameId) {
+        self.0[name.0 as usize / 64 % 4] |= 1 << (name.0 % 64);
+    }
+
+    #[inline]
+    fn add_all(&mut self, other: NameBits) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, more)| *word |= more);
+    }
 }
 
 impl Record {
@@ -92,7 +109,7 @@ impl Record {
             tags: Tags::default(),
             more_tags: Link::NONE,
             values: Link::NONE,
-            name_bits: 0,
+            name_bits: NameBits::default(),
             held: Link::NONE,
         }
     }
@@ -242,7 +259,7 @@ impl Batch {
     }
 
     fn entry(&self, record: &Record, name: NameId) -> Option<&Entry> {
-        if record.name_bits & name_bit(name) == 0 {
+        if !record.name_bits.has(name) {
             return None;
         }
         let mut at = record.values;
@@ -270,7 +287,7 @@ impl Batch {
     #[inline]
     pub fn set_spans(&mut self, index: usize, values: impl Iterator<Item = (NameId, Span, ValueType)>) {
         let Some(mut first) = self.records.get(index).map(|record| record.values) else { return };
-        let mut bits = 0;
+        let mut bits = NameBits::default();
         self.entries.reserve(values.size_hint().0);
         for (name, span, kind) in values {
             if name.is_field() || name.is_sdata() {
@@ -280,12 +297,12 @@ impl Batch {
             } else {
                 let next = std::mem::replace(&mut first, Link(self.entries.len() as u32));
                 self.entries.push(Entry { name, span, kind: Some(kind), next });
-                bits |= name_bit(name);
+                bits.add(name);
             }
         }
         self.keep_first(index, first);
         if let Some(record) = self.records.get_mut(index) {
-            record.name_bits |= bits;
+            record.name_bits.add_all(bits);
         }
     }
 
@@ -297,8 +314,7 @@ impl Batch {
     }
 
     pub fn unset(&mut self, index: usize, name: NameId) {
-        let is_there =
-            |record: &Record| record.name_bits & name_bit(name) != 0 || self.is_hidden_by_unset(record, name);
+        let is_there = |record: &Record| record.name_bits.has(name) || self.is_hidden_by_unset(record, name);
         if self.records.get(index).is_some_and(is_there) {
             self.assign(index, name, Span::EMPTY, None);
         }
@@ -330,7 +346,7 @@ impl Batch {
                     record.flags.set(Flags::SDATA_CHANGED);
                 }
                 let next = record.values;
-                record.name_bits |= name_bit(name);
+                record.name_bits.add(name);
                 record.values = Link(self.entries.len() as u32);
                 self.entries.push(Entry { name, span, kind, next });
             }
@@ -354,6 +370,17 @@ impl Batch {
                     return Some((entry.name, Value { bytes: self.bytes(entry.span), kind }));
                 }
             }
+        })
+    }
+
+    /// The names of [`Batch::entries`], and whether each is set there.
+    #[inline]
+    pub fn entry_names<'a>(&'a self, record: &Record) -> impl Iterator<Item = (NameId, bool)> + use<'a> {
+        let mut at = record.values;
+        std::iter::from_fn(move || {
+            let entry = self.entries.get(at.0 as usize)?;
+            at = entry.next;
+            Some((entry.name, entry.kind.is_some()))
         })
     }
 

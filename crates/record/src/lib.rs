@@ -6,6 +6,7 @@
 //! value lists are only prepended to, so **a copy of a `Record` is a snapshot of the whole message**:
 //! branches save and restore records, never text.
 
+mod answers;
 mod batch;
 mod civil;
 mod context;
@@ -18,6 +19,7 @@ mod value;
 mod zone;
 
 pub use ::value::{Seed, Span};
+pub use answers::NameAnswers;
 pub use batch::{
     BATCH_NAMES_BYTES_MAX, BATCH_NAMES_MAX, Batch, BatchNames, FieldTypes, Flags, Mark, NAME_BYTES_MAX,
     Packer, Record, name_key, names_left_out, packed_message,

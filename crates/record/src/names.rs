@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 pub struct NameId(pub u32);
 
 /// Bound of the table, which only configurations fill.
-const NAMES_MAX: usize = 1 << 20;
+pub(crate) const NAMES_MAX: usize = 1 << 20;
 
 /// Marks ids of names that begin with `.SDATA.`; above every index, below the numbers tags take in a batch.
 const SDATA_BIT: u32 = 1 << 22;

@@ -3,7 +3,7 @@
 use crate::op::{assign, span_of};
 use filter::{FilterContext, new_asker};
 use pattern::{Cache, Pattern};
-use record::{Batch, Demand, NameId, Span, ValueType};
+use record::{Batch, Demand, NameAnswers, NameId, Span, ValueType};
 use template::{Msg, Template};
 use wire::sdata::{PREFIX, Param, params};
 
@@ -43,8 +43,12 @@ struct Memory {
     param: Vec<u8>,
 }
 
-/// Whether names fit: the key of the name that was asked for last in each place, and the answer.
-struct Fits(Box<[(u64, bool)]>);
+/// Whether names fit.
+struct Fits {
+    known: NameAnswers,
+    /// Of others, the key of the name that was asked for last in each place, and the answer.
+    others: Box<[(u64, bool)]>,
+}
 
 /// A power of two.
 const FITS: usize = 512;
@@ -52,21 +56,32 @@ const FITS: usize = 512;
 impl Default for Fits {
     fn default() -> Fits {
         // No name has this key.
-        Fits(vec![(0, false); FITS].into())
+        Fits { known: NameAnswers::default(), others: vec![(0, false); FITS].into() }
     }
 }
 
 impl Fits {
     #[inline]
     fn of(&mut self, batch: &Batch, name: NameId, globs: &[Pattern]) -> bool {
+        let answer = self.known.of(name, || fits(batch, name, globs));
+        answer.unwrap_or_else(|| self.other(batch, name, globs))
+    }
+
+    #[inline(never)]
+    fn other(&mut self, batch: &Batch, name: NameId, globs: &[Pattern]) -> bool {
         let key = batch.name_key(name);
-        let Some(place) = self.0.get_mut(key as usize % FITS) else { return false };
+        let Some(place) = self.others.get_mut(key as usize % FITS) else { return false };
         if place.0 != key {
-            let (text, mut cache) = (batch.name_of(name), Cache::new());
-            *place = (key, globs.iter().any(|glob| glob.is_match(text.as_bytes(), &mut cache)));
+            *place = (key, fits(batch, name, globs));
         }
         place.1
     }
+}
+
+#[cold]
+fn fits(batch: &Batch, name: NameId, globs: &[Pattern]) -> bool {
+    let (text, mut cache) = (batch.name_of(name), Cache::new());
+    globs.iter().any(|glob| glob.is_match(text.as_bytes(), &mut cache))
 }
 
 impl With {
@@ -137,8 +152,11 @@ impl Group {
         let mut fits = |batch: &Batch, name| fits.of(batch, name, &self.globs) && Some(name) != item;
         let there = |n: &NameId| FROM_CONTEXT.contains(n) || batch.value(&record, *n).is_some();
         names.extend(self.fixed.iter().copied().filter(there));
-        let set = batch.entries(&record).filter(|(_, value)| value.is_some());
-        names.extend(set.map(|(name, _)| name).filter(|n| fits(batch, *n)));
+        for (name, is_set) in batch.entry_names(&record) {
+            if is_set && fits(batch, name) {
+                names.push(name);
+            }
+        }
         if let Some(context) = batch.context(&record) {
             names.extend(context.values.iter().map(|(n, _)| *n).filter(|n| fits(batch, *n)));
         }

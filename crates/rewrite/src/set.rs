@@ -50,11 +50,17 @@ impl Set {
                 }
             }
             Source::Copy { from, kind } => {
-                for index in selection {
+                // Macros of a configuration often give a value itself. A field brings others with it.
+                let is_field = (NameId::HOST.0..=NameId::FILE_NAME.0).contains(&self.name.0);
+                let is_itself = *from == self.name && !is_field;
+                for index in selection.iter().map(|index| *index as usize) {
+                    let found = span_of(batch, index, *from);
+                    if is_itself && found.is_some_and(|(_, own)| kind.unwrap_or(own) == own) {
+                        continue;
+                    }
                     // From @version 4.0 on a copy of what is not set is null.
-                    let unset = (Span::EMPTY, ValueType::Null);
-                    let (span, own) = span_of(batch, *index as usize, *from).unwrap_or(unset);
-                    assign_span(batch, *index as usize, self.name, span, kind.unwrap_or(own));
+                    let (span, own) = found.unwrap_or((Span::EMPTY, ValueType::Null));
+                    assign_span(batch, index, self.name, span, kind.unwrap_or(own));
                 }
             }
             Source::Template(template) => {

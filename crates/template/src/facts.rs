@@ -3,7 +3,7 @@
 use crate::macros::Fact;
 use crate::sink::Sink;
 use crate::{Msg, RenderContext, list, sdata};
-use record::{Flags, NameId, Peer, TagId, Value, pri};
+use record::{Flags, NameId, Peer, Value, pri};
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::OnceLock;
@@ -99,27 +99,17 @@ fn uptime(cx: &RenderContext, sink: &mut Sink<'_>) {
 
 fn tags(msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
     // The usual message has none.
-    let more = msg.record.has_more_tags();
-    if msg.record.tags.0 == 0 && !more {
+    if msg.record.tags.0 == 0 && !msg.record.has_more_tags() {
         return;
     }
     let out = sink.out();
     let mut first = true;
-    let mut put = |tag: TagId, cx: &mut RenderContext| {
+    msg.batch.each_tag(msg.record, |tag| {
         let name = if tag.is_local() { msg.batch.tag_name(tag) } else { cx.tag_name(tag) };
         if !name.is_empty() {
             list::push(name.as_bytes(), &mut first, out);
         }
-    };
-    if more {
-        msg.batch.tags(msg.record).into_iter().for_each(|tag| put(tag, cx));
-        return;
-    }
-    let mut left = msg.record.tags.0;
-    while left != 0 {
-        put(TagId(left.trailing_zeros()), cx);
-        left &= left - 1;
-    }
+    });
 }
 
 /// `$1` up to the last match that is set.

@@ -68,7 +68,7 @@ impl Batch {
         copy.held = Link::NONE;
         copy.values = self.adopt_list(from, record.values, &mover, &mut keep);
         // The names may have other numbers here.
-        copy.name_bits = u64::MAX;
+        copy.name_bits = super::NameBits::ALL;
         copy.more_tags = self.adopt_list(from, record.more_tags, &mover, &mut |_| true);
         copy.tags.0 |= self.known_by_now(from, record);
         copy.origin = self.records.len() as u32;

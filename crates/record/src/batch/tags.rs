@@ -8,6 +8,8 @@ use crate::value::ValueType;
 
 /// Tags beyond the first 64 share the entries with values, under names no value has.
 pub(super) const TAG_BASE: u32 = 1 << 24;
+/// So many of them are put in order without a list.
+const FEW: usize = 16;
 
 impl Batch {
     pub fn set_tag(&mut self, index: usize, tag: TagId) {
@@ -69,6 +71,33 @@ impl Batch {
         made.sort_by_key(|tag| self.names.tag_rank(*tag));
         tags.extend(made);
         tags
+    }
+
+    /// Calls `f` with all tags of a record, in the order of [`Batch::tags`]. Allocates nothing for a few.
+    pub fn each_tag(&self, record: &Record, mut f: impl FnMut(TagId)) {
+        let (mut met, mut count) = ([NameId(0); FEW], 0);
+        let (mut few, mut set) = ([TagId(0); FEW], 0);
+        for (name, on) in self.more_tags(record) {
+            if met.iter().take(count).any(|known| *known == name) {
+                continue;
+            }
+            let tag = TagId(name.0.saturating_sub(TAG_BASE));
+            let (Some(place), false) = (met.get_mut(count), tag.is_local()) else {
+                return self.tags(record).into_iter().for_each(f);
+            };
+            (*place, count) = (name, count + 1);
+            if let Some(place) = few.get_mut(set).filter(|_| on) {
+                (*place, set) = (tag, set + 1);
+            }
+        }
+        let mut left = record.tags.0;
+        while left != 0 {
+            f(TagId(left.trailing_zeros()));
+            left &= left - 1;
+        }
+        let few = few.get_mut(..set).unwrap_or_default();
+        few.sort_unstable();
+        few.iter().for_each(|tag| f(*tag));
     }
 
     fn more_tags<'a>(&'a self, record: &Record) -> impl Iterator<Item = (NameId, bool)> + use<'a> {

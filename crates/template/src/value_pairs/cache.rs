@@ -3,7 +3,7 @@
 use super::gather::Found;
 use super::known::Known;
 use super::plan::Plan;
-use record::ValueType;
+use record::{NameAnswers, ValueType};
 
 /// Sets of names remembered for each value-pairs(). Messages of one program have few.
 pub(super) const PLANS: usize = 64;
@@ -48,6 +48,8 @@ impl PairsCache {
 pub(super) struct Cache {
     pub sets: Sets,
     pub buffers: Buffers,
+    /// Whether names that configurations know are meant.
+    pub meant: NameAnswers,
 }
 
 /// What is known of sets of names.

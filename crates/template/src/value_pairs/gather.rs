@@ -10,7 +10,7 @@ use super::{Cast, ValuePairs};
 use crate::sdata::SdataCache;
 use crate::writer::SHORT_BYTES;
 use crate::{Msg, RenderContext};
-use record::{Batch, NameId, Value, ValueType};
+use record::{Batch, NameAnswers, NameId, Value, ValueType};
 use wire::sdata::{params, unescape};
 
 /// Behind texts of which parts are copied in one size.
@@ -86,14 +86,14 @@ impl ValuePairs {
         used: impl FnOnce(&Plan, &[Found<'_>]) -> R,
     ) -> Option<R> {
         self.print(msg, cx, &mut cache.buffers);
-        let Cache { sets, buffers: Buffers { text, ends, key, found, .. } } = cache;
+        let Cache { sets, buffers: Buffers { text, ends, key, found, .. }, meant } = cache;
         key.clear();
         let mut finding =
             Finding { pairs: self, batch: msg.batch, key, found: recycled(std::mem::take(found)) };
         let mut printed = printed(text, ends);
         self.fixed(msg, &mut printed, &mut finding);
         if self.walks {
-            self.walk(msg, &mut printed, &mut cx.sdata, &mut finding);
+            self.walk(msg, &mut printed, (&mut cx.sdata, meant), &mut finding);
         }
         let values = finding.found;
         let is_known = sets.plans.get(sets.last).is_some_and(|plan| plan.is_for(key));
@@ -190,27 +190,41 @@ impl ValuePairs {
         &self,
         msg: Msg<'a>,
         printed: &mut impl Iterator<Item = Found<'a>>,
-        sdata: &mut SdataCache,
+        (sdata, meant): (&mut SdataCache, &mut NameAnswers),
         finding: &mut Finding<'a, '_>,
     ) {
         let Msg { batch, record } = msg;
+        // What is not meant does not make another set of names of a message.
+        let mut may_be = |id: NameId| meant.of(id, || self.includes(batch.name_of(id))) != Some(false);
         if self.only_sdata {
             let changed = batch.entries(record).filter(|(id, _)| id.is_sdata());
             changed.for_each(|(id, value)| finding.value(id, value));
         } else {
             for (id, value) in batch.fields(record) {
-                finding.value(id, value.or((id == NameId::MESSAGE).then_some(Value::string(b""))));
+                if may_be(id) {
+                    finding.value(id, value.or((id == NameId::MESSAGE).then_some(Value::string(b""))));
+                }
             }
             for (id, value) in batch.entries(record) {
-                finding.value(id, value);
+                if may_be(id) {
+                    finding.value(id, value);
+                }
             }
             if let Some(context) = batch.context(record) {
                 let set = |text: &'a str| (!text.is_empty()).then(|| Value::string(text.as_bytes()));
-                finding.value(NameId::HOST_FROM, set(&context.host_from));
-                finding.value(NameId::SOURCE, set(&context.source));
-                finding.value(NameId::TRANSPORT, set(context.transport.0));
+                for (id, text) in [
+                    (NameId::HOST_FROM, &*context.host_from),
+                    (NameId::SOURCE, &*context.source),
+                    (NameId::TRANSPORT, context.transport.0),
+                ] {
+                    if may_be(id) {
+                        finding.value(id, set(text));
+                    }
+                }
                 for (id, bytes) in &context.values {
-                    finding.value(*id, Some(Value::string(bytes)));
+                    if may_be(*id) {
+                        finding.value(*id, Some(Value::string(bytes)));
+                    }
                 }
             }
         }
@@ -234,16 +248,14 @@ impl ValuePairs {
         if self.only_sdata {
             entries.filter(|id| id.is_sdata()).for_each(|id| each(batch.name_of(id)));
         } else {
-            batch
-                .fields(record)
-                .map(|(id, _)| id)
-                .into_iter()
-                .chain(entries)
-                .for_each(|id| each(batch.name_of(id)));
+            let mut meant = NameAnswers::default();
+            let mut may_be = |id: &NameId| meant.of(*id, || self.includes(batch.name_of(*id))) != Some(false);
+            let fields = batch.fields(record).into_iter().map(|(id, _)| id);
+            fields.chain(entries).filter(&mut may_be).for_each(|id| each(batch.name_of(id)));
             if let Some(context) = batch.context(record) {
                 let fixed = [NameId::HOST_FROM, NameId::SOURCE, NameId::TRANSPORT].into_iter();
                 let all = fixed.chain(context.values.iter().map(|(id, _)| *id));
-                all.for_each(|id| each(batch.name_of(id)));
+                all.filter(&mut may_be).for_each(|id| each(batch.name_of(id)));
             }
         }
         if self.walks_sdata {

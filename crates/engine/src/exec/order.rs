@@ -1,0 +1,36 @@
+//! The order of messages that go on from several branches.
+
+use super::Run;
+
+impl Run<'_, '_> {
+    /// Puts what went on from the branches that `input` came to into the order of the messages. Mostly each
+    /// went on from one branch, as the same record, and `input` is in this order: then nothing is sorted.
+    pub(super) fn in_order(&mut self, input: &[u32], result: &mut Vec<u32>) {
+        if result.len() < 2 {
+            return;
+        }
+        if self.batch.joined() > 0 || self.copied {
+            return self.sort(result);
+        }
+        let mut marks = self.marks();
+        for index in result.iter() {
+            if let Some(mark) = marks.get_mut(*index as usize) {
+                *mark = true;
+            }
+        }
+        let mut ordered = self.selection();
+        ordered.extend(input.iter().filter(|index| marks.get(**index as usize).copied().unwrap_or(false)));
+        self.machine.marks.push(marks);
+        match ordered.len() == result.len() {
+            true => std::mem::swap(&mut ordered, result),
+            // There are copies, or a message that went on from two branches.
+            false => self.sort(result),
+        }
+        self.recycle(ordered);
+    }
+
+    fn sort(&self, result: &mut [u32]) {
+        let batch = &*self.batch;
+        result.sort_by_key(|i| batch.records.get(*i as usize).map_or(0, |r| batch.rank(r)));
+    }
+}
