@@ -134,7 +134,7 @@ mod tests {
         check("map-value-pairs(key(\".mvp.*\" rekey(shift(5))) omit-empty-values(yes) cast(yes))", "a=1");
         check(
             "map-value-pairs(key(\".mvp.a\" rekey(shift(5))) key(\".mvp.b\") pair(\"c\" \"7\") cast(auto))",
-            "a=int:1|c=int:7",
+            "a=int:1|c=7",
         );
         check(
             "map-value-pairs(scope(rfc3164) key(\"PRIO*\" rekey(add-prefix(\"new.\"))) exclude(\"F*\", \"D*\") exclude(\"M*\"))",

@@ -87,10 +87,11 @@ pub fn compile(
 /// What the options say, from settings read with [`VALUE_PAIRS`]; `None` when something is wrong.
 pub fn spec(settings: &Settings, b: &mut Build<'_>) -> Option<Spec> {
     let mut spec = Spec {
-        cast: settings.switch("cast").map(|cast| match cast {
-            Switch::Yes => Cast::Yes,
-            Switch::No => Cast::No,
-            Switch::Word(_) => Cast::Auto,
+        cast: settings.switch("cast").and_then(|cast| match cast {
+            Switch::Yes => Some(Cast::Yes),
+            Switch::No => Some(Cast::No),
+            // `auto`: as @version says.
+            Switch::Word(_) => None,
         }),
         include_bytes: settings.bool("include-bytes").unwrap_or(false),
         omit_empty_values: settings.bool("omit-empty-values").unwrap_or(false),

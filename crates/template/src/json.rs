@@ -285,30 +285,6 @@ pub(crate) fn is_int(bytes: &[u8]) -> bool {
         && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// A number as JSON writes it.
-pub(crate) fn is_number(bytes: &[u8]) -> bool {
-    let digits = |rest: &[u8]| rest.iter().take_while(|b| b.is_ascii_digit()).count();
-    let mut rest = bytes.strip_prefix(b"-").unwrap_or(bytes);
-    let whole = digits(rest);
-    if whole == 0 || whole > 1 && rest.first() == Some(&b'0') {
-        return false;
-    }
-    rest = rest.get(whole..).unwrap_or_default();
-    if let Some(after) = rest.strip_prefix(b".") {
-        let count = digits(after);
-        rest = after.get(count..).unwrap_or_default();
-        if count == 0 {
-            return false;
-        }
-    }
-    if let [b'e' | b'E', after @ ..] = rest {
-        let after = after.strip_prefix(b"-").or(after.strip_prefix(b"+")).unwrap_or(after);
-        let count = digits(after);
-        return count > 0 && count == after.len();
-    }
-    rest.is_empty()
-}
-
 #[cfg(test)]
 mod tests {
     use super::double;

@@ -291,7 +291,8 @@ fn msghdr(record: &Record, sink: &mut Sink<'_>) {
     }
 }
 
-fn host_middle(msg: Msg<'_>) -> Span {
+/// The part of the host field that names the sender, where it is a chain.
+pub(crate) fn host_middle(msg: Msg<'_>) -> Span {
     let host = msg.record.host;
     if !msg.record.flags.has(Flags::CHAINED) {
         return host;

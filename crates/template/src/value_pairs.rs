@@ -93,8 +93,6 @@ pub enum Cast {
     Yes,
     /// Values keep their types.
     No,
-    /// Texts that look like numbers and truth values become what they look like.
-    Auto,
 }
 
 /// What a configuration says of value-pairs.

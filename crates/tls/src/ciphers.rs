@@ -72,6 +72,8 @@ fn bits(suite: CipherSuite) -> u16 {
 pub fn cipher_list(text: &str) -> CipherList {
     let mut list = CipherList::default();
     let mut killed: Vec<CipherSuite> = Vec::new();
+    // An order may stand right behind a word: `DEFAULT@SECLEVEL=1`.
+    let text = text.replace('@', ":@");
     for part in text.split([':', ',', ';', ' ', '\t', '\n']).filter(|part| !part.is_empty()) {
         if let Some(order) = part.strip_prefix('@') {
             if order == "STRENGTH" {
@@ -160,6 +162,8 @@ mod tests {
         check("ALL:-AES:AES128", "ec rc e128 r128", "");
         check("!AES256:ALL", "ec rc e128 r128", "");
         check("ALL:@SECLEVEL=2", ALL, "");
+        check("DEFAULT@SECLEVEL=1", ALL, "");
+        check("AES128:AES256@STRENGTH", "e256 r256 e128 r128", "");
         check("ECDHE-RSA-AES128-GCM-SHA256 ECDHE-ECDSA-AES128-GCM-SHA256", "r128 e128", "");
         check("TLS_AES_128_GCM_SHA256:AES256+aRSA", "3128 r256", "");
     }

@@ -3,6 +3,8 @@
 pub(crate) mod fast;
 mod header;
 
+pub(crate) use header::is_host_byte;
+
 use crate::framing::trimmed;
 use crate::syslog::{Kinds, Rest, Rules};
 use crate::timestamp::{self, Clock};
@@ -67,8 +69,8 @@ impl<'a> Cursor<'a> {
 pub(crate) enum Pri {
     Value(u16),
     Missing,
-    /// It begins like one; the place where it goes wrong.
-    Malformed(usize),
+    /// It begins like one.
+    Malformed,
 }
 
 /// Reads `<digits>`, of any length as in syslog-ng: no digits mean 0, and of a large number the lowest 16
@@ -79,15 +81,16 @@ pub(crate) fn pri(cursor: &mut Cursor<'_>) -> Pri {
     }
     let mut value = 0u16;
     let mut at = cursor.at + 1;
-    loop {
+    cursor.at = loop {
         match cursor.text.get(at) {
             Some(digit @ b'0'..=b'9') => value = value.wrapping_mul(10).wrapping_add(u16::from(digit - b'0')),
-            Some(b'>') => break,
-            _ => return Pri::Malformed(at),
+            Some(b'>') => break at + 1,
+            // A text that ends within it is taken, as in syslog-ng.
+            None => break at,
+            Some(_) => return Pri::Malformed,
         }
         at += 1;
-    }
-    cursor.at = at + 1;
+    };
     Pri::Value(value)
 }
 
@@ -109,7 +112,7 @@ fn start(cursor: &mut Cursor<'_>, record: &mut Record, rules: &Rules, rest: &mut
             rest.tags.add(Kinds::MISSING_PRI);
             rules.default_pri
         }
-        Pri::Malformed(_) => {
+        Pri::Malformed => {
             rest.tags.add(Kinds::INVALID_PRI);
             if !rules.again {
                 record.pri = rules.default_pri;

@@ -2,7 +2,7 @@
 
 mod fast;
 
-use crate::rfc3164::{Cursor, Pri, pri, skip_count};
+use crate::rfc3164::{Cursor, Pri, is_host_byte, pri, skip_count};
 use crate::sdata;
 use crate::syslog::{Kinds, Rest, Rules};
 use crate::timestamp::Clock;
@@ -46,12 +46,18 @@ fn general(text: &[u8], record: &mut Record, clock: &mut Clock, rules: &Rules) -
             rest.tags.add(Kinds::MISSING_PRI);
             record.pri = rules.default_pri;
         }
-        Pri::Malformed(_) => return Outcome::OtherVersion,
+        Pri::Malformed => return Outcome::OtherVersion,
     }
-    if cursor.text.get(cursor.at..cursor.at + 2) != Some(b"1 ") {
-        return Outcome::OtherVersion;
+    match cursor.rest() {
+        [b'1', b' ', ..] => cursor.at += 2,
+        // Nothing but the version.
+        b"1" => {
+            record.flags.set(Flags::IETF);
+            rest.error = Some(cursor.at as u32 + 1);
+            return Outcome::Rest(rest);
+        }
+        _ => return Outcome::OtherVersion,
     }
-    cursor.at += 2;
     record.flags.set(Flags::IETF);
     match header(&mut cursor, record, clock, rules, &mut rest) {
         Ok(()) if rest.tags == Kinds::default() && !rest.inexact_sdata => Outcome::Done,
@@ -76,14 +82,20 @@ fn header(
         rest.tags.add(Kinds::MISSING_FIELD[0]);
         return Err(cursor.at);
     }
-    words(cursor, record, rest)?;
+    words(cursor, record, rules, rest)?;
     structured_data(cursor, record, rules, rest)?;
     message(cursor, record, rest)
 }
 
 /// HOSTNAME, APP-NAME, PROCID and MSGID.
-fn words(cursor: &mut Cursor<'_>, record: &mut Record, rest: &mut Rest) -> Result<(), usize> {
+fn words(cursor: &mut Cursor<'_>, record: &mut Record, rules: &Rules, rest: &mut Rest) -> Result<(), usize> {
+    let start = cursor.at;
     record.host = word(cursor, 0, rest)?;
+    let end = cursor.at.saturating_sub(1);
+    let name = cursor.text.get(start..end).unwrap_or_default();
+    if rules.check_hostname && !name.iter().all(|byte| is_host_byte(*byte)) {
+        return Err(no_host(start, rest));
+    }
     record.program = word(cursor, 1, rest)?;
     record.pid = word(cursor, 2, rest)?;
     record.msgid = word(cursor, 3, rest)?;
@@ -97,7 +109,7 @@ fn word(cursor: &mut Cursor<'_>, index: usize, rest: &mut Rest) -> Result<Span, 
     let end = find(cursor.text, start, [b' ']);
     if end >= cursor.text.len() {
         if index == 0 {
-            rest.tags.add(Kinds::INVALID_HOSTNAME);
+            return Err(no_host(start, rest));
         }
         rest.tags.add(Kinds::MISSING_FIELD[index + 1]);
         return Err(cursor.text.len());
@@ -107,6 +119,13 @@ fn word(cursor: &mut Cursor<'_>, index: usize, rest: &mut Rest) -> Result<Span, 
         return Ok(Span::EMPTY);
     }
     Ok(cursor.span(start, end.min(start + FIELDS_MAX[index])))
+}
+
+/// The place of the error where no host name stands: behind its first byte, as in syslog-ng.
+fn no_host(start: usize, rest: &mut Rest) -> usize {
+    rest.tags.add(Kinds::INVALID_HOSTNAME);
+    rest.tags.add(Kinds::MISSING_FIELD[1]);
+    start + 1
 }
 
 /// `-` or an ISO stamp; the source's zone is meant when it names none.
@@ -160,25 +179,18 @@ fn message(cursor: &mut Cursor<'_>, record: &mut Record, rest: &mut Rest) -> Res
     Ok(())
 }
 
-/// `flags(no-rfc3164-fallback)`: what is not RFC 5424 is an error.
+/// `flags(no-rfc3164-fallback)`: what is not RFC 5424 is an error, at no place in particular.
 #[cold]
 pub(crate) fn other_version(text: &[u8], record: &mut Record, clock: &mut Clock, rules: &Rules) -> Rest {
-    let mut rest = Rest::default();
+    let mut rest = Rest { error: Some(0), ..Rest::default() };
     let mut cursor = Cursor::of(text, record);
     (record.stamp, record.pri) = (clock.received(), rules.default_pri);
     skip_count(&mut cursor, &mut rest.tags);
-    let at = match pri(&mut cursor) {
-        Pri::Value(_) => cursor.at,
-        Pri::Missing => {
-            rest.tags.add(Kinds::MISSING_PRI);
-            cursor.at
-        }
-        Pri::Malformed(at) => {
-            rest.tags.add(Kinds::INVALID_PRI);
-            at
-        }
-    };
-    rest.error = Some(at as u32);
+    match pri(&mut cursor) {
+        Pri::Value(_) => {}
+        Pri::Missing => rest.tags.add(Kinds::MISSING_PRI),
+        Pri::Malformed => rest.tags.add(Kinds::INVALID_PRI),
+    }
     rest
 }
 

@@ -84,7 +84,7 @@ pub(crate) struct Rest {
     pub kernel: bool,
     /// STRUCTURED-DATA is not yet in the form a record keeps it in.
     pub inexact_sdata: bool,
-    /// Where the frame stops making sense, as an offset in the frame.
+    /// Where the frame stops making sense, as an offset in the frame; 0 where that is nowhere in particular.
     pub error: Option<u32>,
 }
 

@@ -185,6 +185,10 @@ pub(super) fn on_value(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics
 
 fn subject_of_name(name: &str, at: Span, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Subject> {
     let name = value_of(name, at, &CODES, diags)?;
+    // The value as it is stored, as in syslog-ng; the macro takes a chain of hosts apart.
+    if name == "HOST" {
+        return Some(Subject::Host);
+    }
     Some(Subject::of(template_of(&format!("${{{name}}}"), at, env, &CODES, diags)?))
 }
 

@@ -5,7 +5,6 @@ use super::{Cast, Rekey, Scopes, Spec, Step};
 use crate::compile::Compiler;
 use crate::syntax::Text;
 use crate::{TemplateError, TypeHint};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// What was read: the pairs, and the options of the function itself with their values.
@@ -41,7 +40,7 @@ pub(crate) fn read(
     own: &[(&'static str, bool)],
     compiler: &Compiler<'_>,
 ) -> Result<Read, TemplateError> {
-    let mut reader = Reader { compiler, spec: Spec::default(), last: None, places: None, own: Vec::new() };
+    let mut reader = Reader { compiler, spec: Spec::default(), last: None, place: None, own: Vec::new() };
     let mut words = words.iter();
     let mut options = true;
     while let Some(word) = words.next() {
@@ -84,10 +83,10 @@ pub(crate) fn read(
 struct Reader<'a> {
     compiler: &'a Compiler<'a>,
     spec: Spec,
-    /// The globs that changes of names belong to; without --key and --rekey, those given so far.
-    last: Option<Vec<String>>,
-    /// The places of their rekeys, if they have any.
-    places: Option<Range<usize>>,
+    /// The glob that changes of names belong to: that of the last key or rekey.
+    last: Option<String>,
+    /// The place of its rekey, if it has any.
+    place: Option<usize>,
     own: Vec<(&'static str, Text)>,
 }
 
@@ -100,11 +99,10 @@ impl Reader<'_> {
                     self.spec.scopes = self.spec.scopes.with(scope_named(scope, value.offset(0))?);
                 }
             }
-            "--exclude" => self.spec.patterns.push((text, false)),
-            "--key" => {
-                self.spec.patterns.push((text.clone(), true));
-                self.change(text);
+            "--exclude" => {
+                self.spec.patterns.extend(text.split(',').map(|glob| (glob.to_owned(), false)));
             }
+            "--key" => self.key(text),
             "--rekey" => self.change(text),
             "--pair" => self.pair(&value, &text)?,
             "--shift" => self.step(Step::Shift(number(&value)?), word)?,
@@ -126,7 +124,8 @@ impl Reader<'_> {
             }
             "--cast" => self.spec.cast = Some(Cast::Yes),
             "--no-cast" => self.spec.cast = Some(Cast::No),
-            "--auto-cast" => self.spec.cast = Some(Cast::Auto),
+            // As @version says; nothing is guessed, as in syslog-ng.
+            "--auto-cast" => self.spec.cast = None,
             "--omit-empty-values" => self.spec.omit_empty_values = true,
             "--include-bytes" => self.spec.include_bytes = true,
             own => self.own.push((own, value)),
@@ -134,32 +133,31 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Changes of names that follow belong to this glob.
-    fn change(&mut self, glob: String) {
-        (self.last, self.places) = (Some(vec![glob]), None);
+    /// A glob of names, or several with commas between them. Changes that follow belong to the text as it is
+    /// written, as in syslog-ng: one with commas in it changes nothing.
+    fn key(&mut self, text: String) {
+        self.spec.patterns.extend(text.split(',').map(|glob| (glob.to_owned(), true)));
+        self.change(text);
     }
 
-    /// A change of names, of the last key or rekey; where there was none, of the names given so far.
+    /// Changes of names that follow belong to this glob.
+    fn change(&mut self, glob: String) {
+        (self.last, self.place) = (Some(glob), None);
+    }
+
+    /// A change of names, of the last key or rekey.
     fn step(&mut self, step: Step, word: &Text) -> Result<(), TemplateError> {
-        let places = match self.places.clone() {
-            Some(places) => places,
-            None => {
-                let given = || self.spec.patterns.iter().filter(|(_, on)| *on).map(|(glob, _)| glob.clone());
-                let mut globs = self.last.clone().unwrap_or_else(|| given().collect());
-                globs.sort_unstable();
-                globs.dedup();
-                if globs.is_empty() {
-                    let text = format!("`{}` stands without a name before it", word.lossy());
-                    return Err(TemplateError::new(word.offset(0), text));
-                }
-                let first = self.spec.rekeys.len();
-                self.spec.rekeys.extend(globs.into_iter().map(|glob| Rekey { glob, steps: Vec::new() }));
-                first..self.spec.rekeys.len()
-            }
+        let Some(glob) = &self.last else {
+            let text = format!("`{}` stands without a name before it", word.lossy());
+            return Err(TemplateError::new(word.offset(0), text));
         };
-        self.places = Some(places.clone());
-        for rekey in self.spec.rekeys.get_mut(places).unwrap_or_default() {
-            rekey.steps.push(step.clone());
+        let rekeys = &mut self.spec.rekeys;
+        let place = *self.place.get_or_insert_with(|| {
+            rekeys.push(Rekey { glob: glob.clone(), steps: Vec::new() });
+            rekeys.len() - 1
+        });
+        if let Some(rekey) = rekeys.get_mut(place) {
+            rekey.steps.push(step);
         }
         Ok(())
     }
@@ -169,10 +167,7 @@ impl Reader<'_> {
         if word.bytes.contains(&b'=') {
             return self.pair(word, text);
         }
-        self.spec.patterns.push((text.to_owned(), true));
-        if self.last.is_none() {
-            self.places = None;
-        }
+        self.key(text.to_owned());
         Ok(())
     }
 

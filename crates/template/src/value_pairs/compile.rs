@@ -31,6 +31,8 @@ pub(super) enum When {
 pub(super) enum Source {
     /// Looked up in place.
     Value(NameId),
+    /// The macro HOST, which names the sender of a chain of hosts.
+    Host,
     /// Printed.
     Template(Arc<Template>),
 }
@@ -48,6 +50,7 @@ impl Static {
     pub fn reads(&self, demand: &mut Demand) {
         match &self.source {
             Source::Value(id) => demand.name(*id),
+            Source::Host => demand.name(NameId::HOST),
             Source::Template(template) => template.reads(demand),
         }
     }
@@ -55,6 +58,9 @@ impl Static {
 
 const RFC3164: &[&str] = &["FACILITY", "PRIORITY", "HOST", "PROGRAM", "PID", "MESSAGE", "DATE"];
 const SELECTED: &[&str] = &["TAGS", "SOURCEIP", "SEQNUM"];
+
+/// Second spellings that value-pairs do not know, as in syslog-ng.
+const SPELLINGS: &[&str] = &["FULLHOST", "FULLHOST_FROM"];
 
 /// Second spellings and what means nothing outside of a template.
 const NO_MACROS: &[&str] = &["FULLHOST", "FULLHOST_FROM", "MSGONLY", "CONTEXT_ID", "_", "*"];
@@ -93,7 +99,11 @@ impl ValuePairs {
                     let template = Arc::new(Template::compile(&text, opts, &NoScope)?);
                     let named = decide(&spec.patterns, &name) == Some(true);
                     let is_value = template.single_name().is_some();
-                    Static::of("", template, if named && is_value { When::Set } else { When::Filled })
+                    let when = if named && is_value { When::Set } else { When::Filled };
+                    match name.as_str() {
+                        "HOST" => Static { name: "".into(), source: Source::Host, hint: None, when },
+                        _ => Static::of("", template, when),
+                    }
                 }
             };
             made.name = renamed(&name, &spec.rekeys, layout).into();
@@ -146,6 +156,9 @@ fn macro_names(spec: &Spec, walks: bool) -> Result<Vec<(String, Option<NameId>)>
     let mut names: Vec<(String, Option<NameId>)> = all.filter(meant).map(|name| (name, None)).collect();
     for (name, _) in spec.patterns.iter().filter(|(name, on)| *on && !needs_walk(name)) {
         if names.iter().any(|(n, _)| n == name) || decide(&spec.patterns, name) != Some(true) {
+            continue;
+        }
+        if SPELLINGS.contains(&name.as_str()) {
             continue;
         }
         if macros::find(name).is_some() {

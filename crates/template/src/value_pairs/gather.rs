@@ -7,6 +7,7 @@ use super::compile::{Source, When};
 use super::known::Known;
 use super::plan::Plan;
 use super::{Cast, ValuePairs};
+use crate::render::host_middle;
 use crate::sdata::SdataCache;
 use crate::writer::SHORT_BYTES;
 use crate::{Msg, RenderContext};
@@ -109,7 +110,7 @@ impl ValuePairs {
     /// Whether a text is meant, as a text.
     #[inline(always)]
     fn takes_text(&self, bytes: &[u8]) -> bool {
-        self.cast != Cast::Auto && (!self.omit_empty || !bytes.is_empty())
+        !self.omit_empty || !bytes.is_empty()
     }
 
     #[inline]
@@ -132,8 +133,6 @@ impl ValuePairs {
             Cast::No if self.is_json() && !crate::json::fits(kind, bytes) => ValueType::String,
             Cast::No => kind,
             Cast::Yes => ValueType::String,
-            Cast::Auto if kind == ValueType::String => looks_like(bytes),
-            Cast::Auto => kind,
         };
         Found { bytes, kind }
     }
@@ -167,6 +166,10 @@ impl ValuePairs {
         for pair in &self.statics {
             let value = match &pair.source {
                 Source::Template(_) => printed.next(),
+                Source::Host => {
+                    let value = msg.batch.value(msg.record, NameId::HOST);
+                    value.map(|v| Found { bytes: msg.batch.bytes(host_middle(msg)), kind: v.kind })
+                }
                 Source::Value(id) => {
                     let value = msg.batch.value(msg.record, *id);
                     let there = value.map(|v| Found { bytes: v.bytes, kind: v.kind });
@@ -327,17 +330,4 @@ fn printed<'a>(text: &'a [u8], ends: &'a [(u32, ValueType)]) -> impl Iterator<It
 fn recycled<'b>(mut found: Vec<Found<'_>>) -> Vec<Found<'b>> {
     found.clear();
     found.into_iter().map(|_| Found::default()).collect()
-}
-
-/// cast(auto): the type of a text by its looks.
-fn looks_like(bytes: &[u8]) -> ValueType {
-    if matches!(bytes, b"true" | b"false") {
-        ValueType::Boolean
-    } else if crate::json::is_int(bytes) {
-        ValueType::Int
-    } else if crate::json::is_number(bytes) {
-        ValueType::Double
-    } else {
-        ValueType::String
-    }
 }

@@ -86,16 +86,18 @@ fn what_is_not_set_is_null() {
 }
 
 #[test]
-fn changes_without_a_key_belong_to_the_names_given_so_far() {
+fn changes_belong_to_the_name_before_them() {
     let mut batch = batch();
     for name in ["a.one", "a.two", "b.one", "c.one"] {
         set(&mut batch, name, "1", ValueType::String);
     }
     check_in(&batch, "$(names a.* --add-prefix x)", "xa.one,xa.two");
     check_in(&batch, "$(names a.* --add-prefix x. --shift 2 --upper)", "A.ONE,A.TWO");
-    check_in(&batch, "$(names a.* b.* --add-prefix x. c.*)", "c.one,x.a.one,x.a.two,x.b.one");
+    check_in(&batch, "$(names a.* b.* --add-prefix x. c.*)", "a.one,a.two,c.one,x.b.one");
     check_in(&batch, "$(names a.* --add-prefix x. b.* --upper)", "B.ONE,x.a.one,x.a.two");
-    check_in(&batch, "$(names --key b.* --shift 2 a.* --upper)", "ONE,a.one,a.two");
+    check_in(&batch, "$(names --key b.* --shift 2 a.* --upper)", "A.ONE,A.TWO,one");
+    check_in(&batch, "$(names --key b.*,c.* --shift 2)", "b.one,c.one");
+    check_in(&batch, "$(names a.*,c.* --exclude a.one,c.one)", "a.two");
     check_error("$(names --upper a.*)", 8, "without a name before it");
 }
 
@@ -127,6 +129,18 @@ fn scopes() {
         assert!(all.split(',').any(|n| n == name), "{name} in {all}");
     }
     check_error("$(names --scope nv-pair)", 16, "nv-pairs");
+}
+
+#[test]
+fn the_host_of_a_chain() {
+    let mut batch = batch();
+    set(&mut batch, "HOST", "src@first/second", ValueType::String);
+    check_in(&batch, "$(format-json HOST)", "{\"HOST\":\"src@first/second\"}");
+    batch.records[0].flags.set(record::Flags::CHAINED);
+    check_in(&batch, "$(format-json HOST FULLHOST)", "{\"HOST\":\"first\"}");
+    // Among the values it is whole.
+    let values = render_with("$(values --scope nv-pairs)", &TemplateOptions::default(), &batch);
+    assert!(values.contains("src@first/second"), "{values}");
 }
 
 #[test]
@@ -217,7 +231,7 @@ fn types() {
     check("$(format-json a=double(nan))", "{\"a\":\"nan\"}");
     check(
         "$(format-json --auto-cast a=1 b=1e3 c=true d=01 e=x)",
-        "{\"e\":\"x\",\"d\":\"01\",\"c\":true,\"b\":1000,\"a\":1}",
+        "{\"e\":\"x\",\"d\":\"01\",\"c\":\"true\",\"b\":\"1e3\",\"a\":\"1\"}",
     );
     for (name, expected) in [
         ("drop-property", "{\"c\":true,\"a\":1}"),

@@ -93,7 +93,7 @@ fn holds_ipv6(word: &[u8]) -> bool {
 }
 
 /// Letters, digits and what addresses and chains of hosts are written with.
-fn is_host_byte(byte: u8) -> bool {
+pub(crate) fn is_host_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'@' | b'/' | b'%')
 }
 

@@ -18,8 +18,16 @@ fn check(frame: &str, expected: &str) {
     check_with(protocol(), frame.as_bytes(), expected);
 }
 
-/// The frame is refused at the place `>@<` stands for.
+/// The frame is refused at the place `>@<` stands for. As in syslog-ng, the mark in the error message stands in
+/// front of the byte before it.
 fn refused(frame: &str, tags: &str) {
+    let (before, after) = frame.split_once(">@<").expect("a place");
+    let (before, byte) = before.split_at(before.len() - 1);
+    marked(&format!("{before}>@<{byte}{after}"), tags);
+}
+
+/// The frame is refused with this mark.
+fn marked(frame: &str, tags: &str) {
     let whole = frame.replace(">@<", "");
     check(
         &whole,
@@ -98,9 +106,20 @@ fn fields_are_cut() {
 fn missing_parts() {
     let start = "<38>1 2026-11-21T10:00:07+01:00";
     refused(&format!("{start}>@<"), "|#rfc5424_missing_hostname");
+    for fields in [" >@<", " >@<h", " >@<hh"] {
+        marked(&format!("{start}{fields}"), "|#invalid_hostname|#rfc5424_missing_app_name");
+    }
+    marked("<38>>@<1", "");
+    check_with(
+        with(|f| (f.syslog_protocol, f.check_hostname) = (true, true)),
+        b"<38>1 2026-11-21T10:00:07+01:00 h! a - - - m",
+        &format!(
+            "43 {NOW}|program=syslog-ng|pid={}|msg=Error processing log message: {start} >@<h! a - - - m\
+             |#message.parse_error|#invalid_hostname|#rfc5424_missing_app_name",
+            std::process::id()
+        ),
+    );
     for (fields, missing) in [
-        (" ", "|#invalid_hostname|#rfc5424_missing_app_name"),
-        (" h", "|#invalid_hostname|#rfc5424_missing_app_name"),
         (" h a", "|#rfc5424_missing_procid"),
         (" h a 1", "|#rfc5424_missing_msgid"),
         (" h a 1 ID", "|#rfc5424_missing_sdata"),

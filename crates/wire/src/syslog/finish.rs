@@ -71,9 +71,13 @@ impl Finish {
             self.buffer.clear();
             self.buffer.extend_from_slice(b"Error processing log message: ");
             let frame = failed.message.of(&batch.text);
-            let (before, after) = frame.split_at_checked(at as usize).unwrap_or((frame, &[]));
+            // As syslog-ng puts its mark: in front of the byte before the place.
+            let parts = (at as usize).checked_sub(1).and_then(|at| frame.split_at_checked(at));
+            let (before, after) = parts.unwrap_or((frame, b""));
             self.buffer.extend_from_slice(before);
-            self.buffer.extend_from_slice(b">@<");
+            if parts.is_some() {
+                self.buffer.extend_from_slice(b">@<");
+            }
             self.buffer.extend_from_slice(after);
             failed.program = batch.append(b"syslog-ng");
             failed.pid = batch.append(self.pid.as_bytes());

@@ -253,7 +253,7 @@ fn errors() {
         only(true),
         b"<38>Nov 21 10:00:07 h app: m\n",
         &format!(
-            "43 {now}|program=syslog-ng|pid={pid}|msg=Error processing log message: <38>>@<Nov 21 10:00:07 h app: m|#message.parse_error"
+            "43 {now}|program=syslog-ng|pid={pid}|msg=Error processing log message: <38>Nov 21 10:00:07 h app: m|#message.parse_error"
         ),
     );
     check_with(
