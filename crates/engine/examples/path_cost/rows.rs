@@ -184,7 +184,7 @@ static REGISTRY: Registry = Registry {
 struct Nothing;
 
 impl Start for Nothing {
-    fn start(&self, _shared: &Arc<Shared>, _source: &Arc<Source>) -> Result<(), String> {
+    fn start(&self, _shared: &Arc<Shared>, _source: &Arc<Source>) -> Result<(), diag::Fault> {
         Ok(())
     }
 
@@ -236,7 +236,7 @@ impl Destination for Printer {
         &self.counters
     }
 
-    fn start(&self, _: &Arc<Shared>) -> Result<(), String> {
+    fn start(&self, _: &Arc<Shared>) -> Result<(), diag::Fault> {
         Ok(())
     }
 
