@@ -41,11 +41,14 @@ fn pri() {
         check(format!("{pri}m").as_bytes(), &format!("{value}{rest}"));
     }
     check(b"m", &format!("13{rest}").replace("|#missing_t", "|#missing_pri|#missing_t"));
-    for bad in ["<13", "<-1>m", "<13m", "< 13>m", "<", "<x>"] {
+    for bad in ["<-1>m", "<13m", "< 13>m", "<x>"] {
         check(bad.as_bytes(), &format!("13 {NOW}|msg={bad}|#invalid_pri"));
     }
     check(b"", &format!("13 {NOW}|#missing_pri|#missing_timestamp|#rfc3164_missing_header"));
-    check(b"<13>", &format!("13 {NOW}|#missing_timestamp|#rfc3164_missing_header"));
+    for (ends_within, value) in [("<13>", 13), ("<13", 13), ("<", 0)] {
+        let expected = format!("{value} {NOW}|#missing_timestamp|#rfc3164_missing_header");
+        check(ends_within.as_bytes(), &expected);
+    }
 }
 
 #[test]
