@@ -34,7 +34,7 @@ pub struct Shared {
     pub tls: Option<Arc<Acceptor>>,
     pub handler: Arc<dyn Handler>,
     pub room: BodyRoom,
-    pub newcomers: Newcomers,
+    pub newcomers: Arc<Newcomers>,
 }
 
 #[derive(Clone, Copy)]
@@ -46,8 +46,13 @@ struct Ends {
 
 /// Serves a connection until its end, or until `stop` changes: then until the end of its request. One that
 /// asks nothing is closed after a while, or when its place is wanted.
-pub async fn serve(shared: Arc<Shared>, stream: TcpStream, remote: SocketAddr, stop: watch::Receiver<bool>) {
-    let newcomer = shared.newcomers.enter();
+pub async fn serve(
+    shared: Arc<Shared>,
+    newcomer: Newcomer,
+    stream: TcpStream,
+    remote: SocketAddr,
+    stop: watch::Receiver<bool>,
+) {
     let mut served = pin!(talk(&shared, &newcomer, stream, remote, stop));
     let mut has_to_go = pin!(newcomer.is_to_go(shared.limits.first_time));
     // First what is there to be read: it may be the request.
@@ -60,7 +65,7 @@ pub async fn serve(shared: Arc<Shared>, stream: TcpStream, remote: SocketAddr, s
 
 async fn talk(
     shared: &Arc<Shared>,
-    newcomer: &Newcomer<'_>,
+    newcomer: &Newcomer,
     stream: TcpStream,
     remote: SocketAddr,
     mut stop: watch::Receiver<bool>,
@@ -117,7 +122,7 @@ async fn begun(shared: &Shared, stream: TcpStream, remote: SocketAddr) -> Option
 
 async fn answer(
     shared: &Shared,
-    newcomer: &Newcomer<'_>,
+    newcomer: &Newcomer,
     request: hyper::Request<Incoming>,
     ends: Ends,
 ) -> Response<Body> {

@@ -23,20 +23,20 @@ struct State {
 }
 
 /// One connection's place among them, until it is dropped.
-pub struct Newcomer<'a> {
-    all: &'a Newcomers,
+pub struct Newcomer {
+    all: Arc<Newcomers>,
     number: u64,
     told: Arc<Notify>,
 }
 
 impl Newcomers {
-    pub fn enter(&self) -> Newcomer<'_> {
+    pub fn enter(self: &Arc<Newcomers>) -> Newcomer {
         let told = Arc::new(Notify::new());
         let mut state = self.state.lock();
         let number = state.next;
         state.next += 1;
         state.silent.insert(number, Arc::clone(&told));
-        Newcomer { all: self, number, told }
+        Newcomer { all: Arc::clone(self), number, told }
     }
 
     /// Tells the oldest to go, if there is one.
@@ -47,7 +47,7 @@ impl Newcomers {
     }
 }
 
-impl Newcomer<'_> {
+impl Newcomer {
     /// The connection has asked something that is answered.
     pub fn speaks(&self) {
         self.leave();
@@ -67,7 +67,7 @@ impl Newcomer<'_> {
     }
 }
 
-impl Drop for Newcomer<'_> {
+impl Drop for Newcomer {
     fn drop(&mut self) {
         self.leave();
     }

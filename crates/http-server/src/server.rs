@@ -52,7 +52,7 @@ impl Server {
         let runtime =
             Builder::new_current_thread().max_blocking_threads(BLOCKING_MAX).enable_all().build()?;
         let room = BodyRoom::new(&limits);
-        let newcomers = Newcomers::default();
+        let newcomers = Arc::new(Newcomers::default());
         let shared = Arc::new(Shared { name: name.clone(), limits, hosts, tls, handler, room, newcomers });
         let (stop, stopped) = watch::channel(false);
         std::thread::Builder::new().name(name).spawn(move || run(&runtime, listener, shared, stopped))?;
@@ -104,9 +104,11 @@ async fn accept(
         match listener.accept().await {
             Ok((stream, remote)) => {
                 let Some(permit) = permitted(shared, permits).await else { return };
+                // Known before the next one comes, for which it may have to go.
+                let newcomer = shared.newcomers.enter();
                 let (shared, stopped) = (Arc::clone(shared), stopped.clone());
                 tokio::spawn(async move {
-                    serve(shared, stream, remote, stopped).await;
+                    serve(shared, newcomer, stream, remote, stopped).await;
                     drop(permit);
                 });
             }
