@@ -119,3 +119,32 @@ fn the_folder_of_a_queue_is_made_where_its_parent_is() {
     assert!(!answer.starts_with("OK") && answer.contains("none/queues"), "{answer}");
     penstock.stop();
 }
+
+/// What a kill in the middle of it comes to: the messages were not moved, and where they are must stay known.
+#[test]
+fn what_could_not_be_moved_to_a_renamed_destination_is_moved_by_the_next_start() {
+    let lab = Lab::new();
+    let config = |name: &str, folder: &str| {
+        format!(
+            "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\ndestination {name} {{ network(127.0.0.1 port(%port:out%) \
+             disk-buffer(capacity-bytes(1GiB) reliable(yes) dir(\"{}\"))); }};\n\
+             log {{ source(s); destination({name}); flags(flow-control); }};\n",
+            lab.path(folder).display()
+        )
+    };
+    let penstock = Penstock::start(&lab, &config("d", "one"));
+    send(&lab, 0, 100);
+    wait_on_disk(&penstock, 100);
+    penstock.stop();
+    let lock =
+        std::fs::File::options().write(true).open(lab.path("one/penstock-store/lock")).expect("its lock");
+    lock.lock().expect("nobody has it");
+    let mut penstock = Penstock::start(&lab, &config("e", "two"));
+    penstock.wait_log("cannot be moved to where it keeps its messages now");
+    penstock.stop();
+    drop(lock);
+    let penstock = Penstock::start(&lab, &config("e", "two"));
+    let collector = Collector::tcp(lab.port("out"));
+    assert_complete(&collector.wait_lines(100), 1, 100);
+    penstock.stop();
+}
