@@ -118,8 +118,7 @@ struct Unnamed {
 
 type Slot = Mutex<Option<(OwnedFd, HandOff, Nameless)>>;
 
-/// Serves what waits in a slot, under its lock: a listener that is being closed empties the slots, and so
-/// knows that after it no connection will be handed to a worker.
+/// Serves what waits in a slot, under its lock: once a closed listener has emptied it, no worker gets more.
 fn serve(slot: &Slot, remote: SocketAddr, local: SocketAddr, name: &str) {
     let mut waiting = slot.lock();
     if let Some((fd, hand_off, _nameless)) = waiting.take() {

@@ -1,4 +1,4 @@
-//! `penstock bench --config FILE --sample FILE`: the tables of performance guides, for somebody's own machine,
+//! `penstock bench --config FILE --sample FILE`: the tables of performance guides, for one's own machine,
 //! configuration and messages. A copy of the configuration is measured, as `tune` does it.
 
 mod chart;

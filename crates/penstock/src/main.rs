@@ -25,9 +25,9 @@ mod manners;
 mod mistaken;
 mod outline;
 mod pdb;
+mod plan;
 mod printing;
 mod profile;
-mod plan;
 mod program;
 #[cfg(feature = "python")]
 mod python_tools;
@@ -110,12 +110,12 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Doctor(args) => doctor::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Profile(args) => profile::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Capture(args) => capture::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Loggen(args) => loggen::cli::run(args.args.into_iter()),
         Command::Pdb(args) => pdb::run(args.with_program("penstock pdb")),
         Command::Queue(args) => queue::run(args.with_program("penstock queue")),
-        Command::Plan(args) => plan::run(&args),
         Command::Dqtool(args) => queue::dqtool::run(args.with_program("dqtool")),
         Command::Slogkey(args) => sealed::slogkey::run(args.with_program("slogkey")),
         Command::Slogencrypt(args) => sealed::slogencrypt::run(args.with_program("slogencrypt")),

@@ -211,10 +211,10 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     let identity = identity::of(&options.state_dir).map_err(|error| {
         failed(EXIT_INIT, &format!("cannot use {}: {error}", options.state_dir.display()))
     })?;
+    engine::source::begin_numbers(identity.run_id);
     let plan = configuration.compile(&identity, &Existing::new());
     let report = configuration.report();
     let Some(plan) = plan else {
-    engine::source::begin_numbers(identity.run_id);
         return Err(failed(EXIT_CONFIG, report.trim_end()));
     };
     let pid_file = options.pid_file.as_deref().and_then(PidFile::open);

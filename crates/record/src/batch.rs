@@ -3,6 +3,7 @@
 mod adopt;
 mod flags;
 mod held;
+mod name_bits;
 mod names;
 mod noted;
 mod packed;
@@ -25,6 +26,7 @@ use crate::stamp::Stamp;
 use crate::tags::Tags;
 use crate::value::{Entry, Link, Value, ValueType};
 use ::value::Trees;
+use name_bits::NameBits;
 use std::sync::Arc;
 use tags::TAG_BASE;
 
@@ -61,29 +63,6 @@ pub struct Record {
     /// A bit for each name in `values`, which several names share: a name whose bit is not set is not there.
     name_bits: NameBits,
     held: Link,
-}
-
-/// A bit for each of 256 names that follow one another.
-#[derive(Clone, Copy, Debug, Default)]
-struct NameBits([u64; 4]);
-
-impl NameBits {
-    const ALL: NameBits = NameBits([u64::MAX; 4]);
-
-    #[inline]
-    fn has(&self, name: NameId) -> bool {
-        self.0[name.0 as usize / 64 % 4] & (1 << (name.0 % 64)) != 0
-    }
-
-    #[inline]
-    fn add(&mut self, name: NameId) {
-        self.0[name.0 as usize / 64 % 4] |= 1 << (name.0 % 64);
-    }
-
-    #[inline]
-    fn add_all(&mut self, other: NameBits) {
-        self.0.iter_mut().zip(other.0).for_each(|(word, more)| *word |= more);
-    }
 }
 
 impl Record {

@@ -78,7 +78,7 @@ struct Reader<'a> {
 
 fn needs(s: &Settings) -> Vec<Need<'static>> {
     let path = s.args("protobuf-schema").iter().find_map(|arg| match &arg.kind {
-        ArgKind::Pair(path, _) => path.text().map(|path| Path::new(&*path).to_owned()),
+        ArgKind::Pair(path, _) => path.text().map(|path| Path::new(path).to_owned()),
         _ => None,
     });
     path.map(|path| Need::File { option: "protobuf-schema", path }).into_iter().collect()

@@ -1,5 +1,5 @@
 //! `bigquery()` to a server made of Google's documents on Google's own types, and `arrow-flight()` to
-//! pyarrow's server: both write down the rows that they take. Where they are not installed, the tests are skipped.
+//! pyarrow's server: both write down the rows that they take. Where one is not there, its tests are skipped.
 
 use crate::answered::{
     self, Peer, assert_all, assert_in_order, collector_killed, feed, reloaded_under_load,

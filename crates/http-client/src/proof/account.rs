@@ -32,10 +32,10 @@ pub struct Account {
     key: RsaKeyPair,
     validity: Duration,
     /// The last one.
-    kept: Mutex<Option<Kept>>,
+    kept: Mutex<Option<Claimed>>,
 }
 
-struct Kept {
+struct Claimed {
     claim: Claim,
     token: String,
     until: Duration,
@@ -76,7 +76,7 @@ impl Account {
         let until = now + self.validity;
         let token = self.token(claim, (now, until))?;
         let value = format!("Bearer {token}");
-        *kept = Some(Kept { claim: claim.clone(), token, until });
+        *kept = Some(Claimed { claim: claim.clone(), token, until });
         Ok(value)
     }
 

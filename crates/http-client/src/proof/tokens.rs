@@ -62,12 +62,12 @@ pub struct Tokens {
 
 struct State {
     caller: Option<Caller>,
-    kept: Option<Kept>,
+    kept: Option<Token>,
     /// Not before that.
     asks_again: Option<Instant>,
 }
 
-struct Kept {
+struct Token {
     value: HeaderValue,
     /// From then on another one is fetched.
     fresh_until: Instant,
@@ -125,7 +125,7 @@ impl Tokens {
         }
     }
 
-    async fn fetch(&self, state: &mut State, patience: Duration) -> Result<Kept, Outcome> {
+    async fn fetch(&self, state: &mut State, patience: Duration) -> Result<Token, Outcome> {
         let (url, question) = match &self.grant {
             Grant::Client(client) => (&client.url, client.question().map_err(Outcome::Hold)?),
             Grant::Metadata(url) => (url, about_the_machine(url)),
@@ -175,7 +175,7 @@ fn asking() -> HeaderMap {
 }
 
 /// A token and its time, RFC 6749 section 5.
-fn read(answer: &Answer, from: &str, asked: Instant, ahead: Duration) -> Result<Kept, Outcome> {
+fn read(answer: &Answer, from: &str, asked: Instant, ahead: Duration) -> Result<Token, Outcome> {
     let failed = |why: &str| format!("no token from {from}: {why}");
     match answer.status {
         200..=299 => {}
@@ -200,7 +200,7 @@ fn read(answer: &Answer, from: &str, asked: Instant, ahead: Duration) -> Result<
     let validity = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let validity = validity.unwrap_or(VALIDITY).min(VALIDITY_MAX);
     let fresh_until = asked + validity.saturating_sub(ahead.min(validity / 2));
-    Ok(Kept { value, fresh_until, until: asked + validity })
+    Ok(Token { value, fresh_until, until: asked + validity })
 }
 
 /// As forms have it: all but letters, digits and four marks is percent-encoded.

@@ -27,9 +27,8 @@ use std::time::{Duration, Instant};
 /// Readers a worker is given at once: waking it for each would cost more than the small files among them.
 const OPENED_MAX: usize = 64;
 
-/// What is allocated for a reader is small: the allocator of a thread that is not the first takes memory from
-/// the system page by page, a call for each, unless it is asked for more at once. Before so many readers it
-/// is, for as much as they need.
+/// The allocator of a thread that is not the first takes memory from the system page by page, a call for
+/// each, unless it is asked for more at once: before so many readers it is, for as much as they need.
 const ROOM_READERS: u64 = 24;
 const ROOM_BYTES: usize = 96 * 1024;
 

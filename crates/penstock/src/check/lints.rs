@@ -1,4 +1,4 @@
-//! What is allowed and hardly meant: lints of `check`. Each can be silenced where it is meant, as any warning.
+//! What is allowed and hardly meant: lints of `check`. Each can be silenced as any warning.
 
 mod filters;
 mod flow;

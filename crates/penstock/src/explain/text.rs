@@ -123,7 +123,7 @@ fn fate(out: &mut String, depth: usize, reached: &Reached<'_>) {
     let text = match &reached.fate {
         Some(Fate::Delivered) => "delivered".to_owned(),
         Some(Fate::Waits(count)) => {
-            let waiting = stdio::counted(*count as u64, "message is", "messages are");
+            let waiting = stdio::counted(*count, "message is", "messages are");
             format!("waits: {waiting} in the queue of this destination")
         }
         Some(Fate::Rehearsed) | None => return,

@@ -61,6 +61,7 @@ fn call(block: &BlockDef) -> String {
     let value = |name: &str| match name {
         "tls" => "peer-verify(no)",
         "columns" => "\"x\"",
+        "auth" if block.name.text.starts_with("azure") => "tenant-id(x) app-id(x) app-secret(x)",
         _ => "x",
     };
     let needed = block.params.iter().filter(|(_, default)| default.is_none());

@@ -18,8 +18,8 @@ fn check(frame: &str, expected: &str) {
     check_with(protocol(), frame.as_bytes(), expected);
 }
 
-/// The frame is refused at the place `>@<` stands for. As in syslog-ng, the mark in the error message stands in
-/// front of the byte before it.
+/// The frame is refused at the place `>@<` stands for. As in syslog-ng, the mark in the error message stands
+/// in front of the byte before it.
 fn refused(frame: &str, tags: &str) {
     let (before, after) = frame.split_once(">@<").expect("a place");
     let (before, byte) = before.split_at(before.len() - 1);

@@ -407,7 +407,7 @@ mod tests {
         assert_eq!(
             fields(text).as_deref(),
             Ok(
-                "a.b.Event name=1:String, n=2:Int(32) packed, level=3:Enum(0), all=4:Map(String, Message(1)), other=6:Message(2), \
+                "name=1:String, n=2:Int(32) packed, level=3:Enum(0), all=4:Map(String, Message(1)), other=6:Message(2), \
                 b=10:Bytes, i=11:Message(1)"
             )
         );

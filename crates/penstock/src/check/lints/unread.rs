@@ -114,16 +114,14 @@ fn is_for_nobody(parse: &ParseOp, read: &Demand) -> bool {
     // All that it can find, not what is left of it.
     let writes = parse.wide.as_ref().unwrap_or(&parse.parser).writes();
     let has_other_purpose = writes.stamp || writes.pri || writes.tags || parse.parser.state().is_some();
-    let is_open = writes.prefix.as_deref() == Some("");
     let under = |prefix: &str| read.names.iter().any(|name| name_of(*name).starts_with(prefix));
-    let is_read_by_prefix = writes.prefix.as_deref().is_some_and(under);
+    let is_read_by_prefix =
+        |prefix: &str| prefix.is_empty() || under(prefix) || read.sdata && is_of_sdata(prefix);
     let finds_something = writes.prefix.is_some() || !writes.names.is_empty();
     FOR_VALUES.contains(&parse.kind)
         && finds_something
         && !has_other_purpose
-        && !is_open
-        && !is_read_by_prefix
-        && !(read.sdata && writes.prefix.as_deref().is_some_and(is_of_sdata))
+        && !writes.prefix.as_deref().is_some_and(is_read_by_prefix)
         && is_nobody_s(&writes.names, read)
 }
 
