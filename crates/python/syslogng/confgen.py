@@ -7,12 +7,17 @@ from typing import Callable, Dict
 _registered: Dict[tuple, Callable] = {}
 
 
+def _key(context, name):
+    # Both are one name in a configuration.
+    return str(context), str(name).replace("_", "-")
+
+
 def register_config_generator(context: str, name: str, config_generator: Callable[[Dict[str, str]], str]) -> None:
     """Defines a call. The function gets the arguments, values as they are written, and returns the text that the
     call stands for. Of two with one name the later counts."""
     if not callable(config_generator):
         raise TypeError("config_generator is no function")
-    _registered[(str(context), str(name))] = config_generator
+    _registered[_key(context, name)] = config_generator
 
 
 def register_jinja_config_generator(context: str, name: str, template: str) -> None:
@@ -24,7 +29,7 @@ def register_jinja_config_generator(context: str, name: str, template: str) -> N
 
 
 def _generate(context, name, arguments):
-    made = _registered[(context, name)](dict(arguments))
+    made = _registered[_key(context, name)](dict(arguments))
     if not isinstance(made, str):
         raise TypeError("the function of `{}` returned {}, not str".format(name, type(made).__name__))
     return made

@@ -41,7 +41,8 @@ fn recorded(lab: &Lab, count: usize) -> String {
     });
     let outcome = capturing.join().expect("the command");
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    assert!(outcome.stderr.contains(&format!("{count} messages in ")), "{outcome:?}");
+    let said = if count == 1 { "1 message in ".to_owned() } else { format!("{count} messages in ") };
+    assert!(outcome.stderr.contains(&said), "{outcome:?}");
     path
 }
 

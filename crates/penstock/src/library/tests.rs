@@ -61,11 +61,16 @@ fn call(block: &BlockDef) -> String {
     let value = |name: &str| match name {
         "tls" => "peer-verify(no)",
         "columns" => "\"x\"",
+        "auth-secret" => "\"eA==\"",
         "auth" if block.name.text.starts_with("azure") => "tenant-id(x) app-id(x) app-secret(x)",
         _ => "x",
     };
     let needed = block.params.iter().filter(|(_, default)| default.is_none());
-    let args: String = needed.map(|(name, _)| format!("{name}({}) ", value(name))).collect();
+    let mut args: String = needed.map(|(name, _)| format!("{name}({}) ", value(name))).collect();
+    // What the block that they stand on needs.
+    if block.name.text.starts_with("azure-monitor-") {
+        args.push_str("dce-uri(\"https://x\") dcr-id(x) auth(tenant-id(x) app-id(x) app-secret(x))");
+    }
     format!("{} {{ {}({args}); }};", block.context.text, block.name.text)
 }
 

@@ -96,6 +96,9 @@ mod tests {
         assert_eq!((batch.received_at(&before), batch.received_at(&batch.records[1])), (came, came));
         // It is neither tag nor value.
         assert_eq!(batch.tags(&batch.records[0]), [tags[69]]);
+        let mut each = Vec::new();
+        batch.each_tag(&batch.records[0], |tag| each.push(tag));
+        assert_eq!(each, [tags[69]]);
         assert_eq!(batch.pairs(&batch.records[0]).count(), 1);
         let mut other = Batch::default();
         let copy = other.adopt(&batch, &batch.records[0], |_| false).expect("room");

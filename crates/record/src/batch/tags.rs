@@ -78,10 +78,11 @@ impl Batch {
         let (mut met, mut count) = ([NameId(0); FEW], 0);
         let (mut few, mut set) = ([TagId(0); FEW], 0);
         for (name, on) in self.more_tags(record) {
-            if met.iter().take(count).any(|known| *known == name) {
-                continue;
-            }
-            let tag = TagId(name.0.saturating_sub(TAG_BASE));
+            let tag = match name.0.checked_sub(TAG_BASE) {
+                Some(number) if !met.iter().take(count).any(|known| *known == name) => TagId(number),
+                // Of an older entry, or of none of its batch.
+                _ => continue,
+            };
             let (Some(place), false) = (met.get_mut(count), tag.is_local()) else {
                 return self.tags(record).into_iter().for_each(f);
             };
