@@ -1,10 +1,11 @@
 //! A server for the cases of http(): it writes the bodies of requests to a file, a line end behind each, and
 //! says that it has them. It keeps nothing else, so that what is measured beside it is the collector.
 
+use crate::sink;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::ExitCode;
 
 /// What a request may have in front of its body.
@@ -15,23 +16,10 @@ const TAKEN: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
 /// `http-sink PORT FILE`: runs until it is killed.
 pub fn run(args: &[OsString]) -> ExitCode {
-    let port = args.first().and_then(|port| port.to_str()?.parse::<u16>().ok());
-    let (Some(port), Some(file)) = (port, args.get(1)) else {
-        stdio::err!("usage: http-sink PORT FILE");
-        return ExitCode::from(2);
-    };
-    let serve = || -> std::io::Result<()> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-        loop {
-            let (stream, _) = listener.accept()?;
-            let out = File::options().create(true).append(true).open(file)?;
-            // Whoever sends something else is told nothing: it would wait, and the case fails.
-            std::thread::spawn(move || answer_all(&stream, out));
-        }
-    };
-    let Err(error) = serve() else { return ExitCode::SUCCESS };
-    stdio::err!("http-sink: {error}");
-    ExitCode::FAILURE
+    sink::run("http-sink", args, |stream, out, _| {
+        // Whoever sends something else waits.
+        let _ = answer_all(&stream, out);
+    })
 }
 
 fn answer_all(mut stream: &TcpStream, mut out: File) -> std::io::Result<()> {

@@ -1,30 +1,16 @@
 //! A broker for the cases of kafka(): it takes record batches as Kafka does, writes the values to a file and
 //! says that it has them. It keeps nothing else, so that what is measured beside it is the collector.
 
+use crate::sink;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::ExitCode;
 
 /// `kafka-sink PORT FILE`: runs until it is killed.
 pub fn run(args: &[OsString]) -> ExitCode {
-    let port = args.first().and_then(|port| port.to_str()?.parse::<u16>().ok());
-    let (Some(port), Some(file)) = (port, args.get(1)) else {
-        stdio::err!("usage: kafka-sink PORT FILE");
-        return ExitCode::from(2);
-    };
-    let serve = || -> std::io::Result<()> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-        loop {
-            let (stream, _) = listener.accept()?;
-            let out = File::options().create(true).append(true).open(file)?;
-            std::thread::spawn(move || Connection { stream, out, port }.serve());
-        }
-    };
-    let Err(error) = serve() else { return ExitCode::SUCCESS };
-    stdio::err!("kafka-sink: {error}");
-    ExitCode::FAILURE
+    sink::run("kafka-sink", args, |stream, out, port| Connection { stream, out, port }.serve())
 }
 
 struct Connection {

@@ -26,6 +26,7 @@ mod report;
 mod results;
 mod safe;
 mod sender;
+mod sink;
 mod storm;
 mod sysctl;
 

@@ -2,30 +2,16 @@
 //! blanks between the columns and says that it has them. It keeps nothing else, so that what is measured
 //! beside it is the collector.
 
+use crate::sink;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::ExitCode;
 
 /// `postgres-sink PORT FILE`: runs until it is killed.
 pub fn run(args: &[OsString]) -> ExitCode {
-    let port = args.first().and_then(|port| port.to_str()?.parse::<u16>().ok());
-    let (Some(port), Some(file)) = (port, args.get(1)) else {
-        stdio::err!("usage: postgres-sink PORT FILE");
-        return ExitCode::from(2);
-    };
-    let serve = || -> std::io::Result<()> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-        loop {
-            let (stream, _) = listener.accept()?;
-            let out = File::options().create(true).append(true).open(file)?;
-            std::thread::spawn(move || Connection { stream, out, rows: 0 }.serve());
-        }
-    };
-    let Err(error) = serve() else { return ExitCode::SUCCESS };
-    stdio::err!("postgres-sink: {error}");
-    ExitCode::FAILURE
+    sink::run("postgres-sink", args, |stream, out, _| Connection { stream, out, rows: 0 }.serve())
 }
 
 struct Connection {

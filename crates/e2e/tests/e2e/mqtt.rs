@@ -140,11 +140,8 @@ fn connections_that_break_and_a_server_that_is_restarted_lose_nothing() {
     penstock.wait_settled(9100).assert_nothing_lost();
 }
 
-#[test]
-fn encrypted_and_a_wrong_certificate_gets_nothing() {
-    let lab = Lab::new();
-    prepared(&lab);
-    Authority::new(&lab, "other");
+/// A second port with TLS, and what the server is told of both.
+fn encrypted_too(lab: &Lab) -> (u16, String) {
     let (certificate, key) = (lab.path("server.pem"), lab.path("server.key"));
     let secure = testkit::free_port();
     let more = format!(
@@ -152,6 +149,15 @@ fn encrypted_and_a_wrong_certificate_gets_nothing() {
         certificate.display(),
         key.display()
     );
+    (secure, more)
+}
+
+#[test]
+fn encrypted_and_a_wrong_certificate_gets_nothing() {
+    let lab = Lab::new();
+    prepared(&lab);
+    Authority::new(&lab, "other");
+    let (secure, more) = encrypted_too(&lab);
     let Some(mut server) = Mosquitto::start(&lab, &more, &[]) else { return skip(MISSING) };
     server.listen();
     let with = |ca: &str| {
@@ -173,13 +179,7 @@ fn encrypted_and_a_wrong_certificate_gets_nothing() {
 fn through_a_proxy_that_wants_a_password_in_the_clear_and_encrypted() {
     let lab = Lab::new();
     prepared(&lab);
-    let (certificate, key) = (lab.path("server.pem"), lab.path("server.key"));
-    let secure = testkit::free_port();
-    let more = format!(
-        "{OPEN}\nlistener {secure} 127.0.0.1\nallow_anonymous true\ncertfile {}\nkeyfile {}",
-        certificate.display(),
-        key.display()
-    );
+    let (secure, more) = encrypted_too(&lab);
     let Some(mut server) = Mosquitto::start(&lab, &more, &[]) else { return skip(MISSING) };
     server.listen();
     // me:secret

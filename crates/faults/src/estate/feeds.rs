@@ -255,3 +255,15 @@ fn end(link: Link) -> std::io::Result<()> {
         Link::Udp(_) => Ok(()),
     }
 }
+
+/// Ends the feeds of all edges. What their senders were told; what went wrong is added to `problems`.
+pub fn finish_all(all: &mut [Feeds], problems: &mut Vec<String>) -> Vec<Count> {
+    for (edge, feeds) in all.iter_mut().enumerate() {
+        let (is_whole, broken) = feeds.finish();
+        if !is_whole {
+            problems.push(format!("edge {edge} does not acknowledge everything"));
+        }
+        problems.extend(broken.into_iter().map(|why| format!("broken: {why}")));
+    }
+    all.iter().flat_map(Feeds::counts).collect()
+}

@@ -1,7 +1,7 @@
 //! A whole estate: brokers of Kafka, edges, workers, a database and an index, each killed, restarted and
 //! upgraded in turn under load. See examples/estate and docs/estate.md.
 
-use crate::estate::feeds::{Count, Feeds, WAYS};
+use crate::estate::feeds::{Feeds, WAYS, finish_all};
 use crate::estate::member::Member;
 use crate::estate::stores::{Documents, by_lane, has_all, numbers, rows};
 use crate::estate::{certificate, edge, example, fed};
@@ -187,14 +187,7 @@ impl Estate {
 
     /// Everything comes to rest; then what is in the stores is held against what senders were told.
     fn judge(&mut self, tally: &mut Tally, problems: &mut Vec<String>, notes: &mut Vec<String>) {
-        for (at, feeds) in self.feeds.iter_mut().enumerate() {
-            let (all, broken) = feeds.finish();
-            if !all {
-                problems.push(format!("edge {at} does not acknowledge everything"));
-            }
-            problems.extend(broken.into_iter().map(|why| format!("broken: {why}")));
-        }
-        let counts: Vec<Count> = self.feeds.iter().flat_map(Feeds::counts).collect();
+        let counts = finish_all(&mut self.feeds, problems);
         reached(PATIENCE, || has_all(&self.database, &counts));
         for member in self.edges.iter_mut().chain(&mut self.workers) {
             problems.extend(member.stop().err());

@@ -1,7 +1,7 @@
 //! A small estate without Kafka: two edges with RLTP to two aggregators, each killed and upgraded in turn
 //! under load. See examples/estate and docs/estate.md.
 
-use crate::estate::feeds::{Count, Feeds, WAYS};
+use crate::estate::feeds::{Feeds, WAYS, finish_all};
 use crate::estate::member::Member;
 use crate::estate::stores::{by_lane, has_all, numbers, rows};
 use crate::estate::{edge, example, fed};
@@ -142,14 +142,7 @@ impl Estate {
 
     /// Everything comes to rest; then what is in the database is held against what senders were told.
     fn judge(&mut self, tally: &mut Tally, problems: &mut Vec<String>, notes: &mut Vec<String>) {
-        for (at, feeds) in self.feeds.iter_mut().enumerate() {
-            let (all, broken) = feeds.finish();
-            if !all {
-                problems.push(format!("edge {at} does not acknowledge everything"));
-            }
-            problems.extend(broken.into_iter().map(|why| format!("broken: {why}")));
-        }
-        let counts: Vec<Count> = self.feeds.iter().flat_map(Feeds::counts).collect();
+        let counts = finish_all(&mut self.feeds, problems);
         reached(PATIENCE, || has_all(&self.database, &counts));
         for member in self.edges.iter_mut().chain(&mut self.aggregators) {
             problems.extend(member.stop().err());
