@@ -1,6 +1,6 @@
 //! No text holds a worker: what is bounded is how often a search goes on, and how many steps it is given.
 
-use super::budget::testing::with_step;
+use super::budget::testing::{waiting, with_step};
 use crate::{Cache, Cursor, Pattern, PatternOptions, Slots};
 use std::time::Duration;
 
@@ -29,6 +29,17 @@ fn a_search_has_one_budget_for_all_its_starting_places() {
         assert!(looks <= 16, "{re:?}: went on {looks} times");
         assert_eq!(cache.take_failures(), 1, "{re:?}");
     }
+}
+
+#[test]
+fn time_spent_waiting_for_a_cpu_is_not_counted() {
+    let text = [&b" ".repeat(20_000)[..], b"needle!"].concat();
+    let (re, mut cache) = (pattern("(?=n)needle!", false), Cache::new());
+    let looks = with_step(Duration::from_secs(1), || {
+        waiting(|| assert!(re.is_match(&text, &mut cache)));
+    });
+    assert!(looks > 1, "the search has to be one that goes on");
+    assert_eq!(cache.take_failures(), 0);
 }
 
 #[test]
