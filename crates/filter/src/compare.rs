@@ -213,9 +213,7 @@ impl Side {
     fn in_place<'a>(&'a self, msg: Msg<'a>) -> Option<&'a [u8]> {
         match self {
             Side::Literal { text, .. } => Some(text),
-            Side::Subject { subject: Subject::Value(name), .. } => {
-                Some(msg.batch.value(msg.record, *name).map(|value| value.bytes).unwrap_or_default())
-            }
+            Side::Subject { subject: Subject::Value(name), kind } => Some(value(msg, *name, *kind).text),
             Side::Subject { subject, .. } => subject.field(msg.record).map(|span| msg.batch.bytes(span)),
             Side::Template { .. } => None,
         }
@@ -245,7 +243,12 @@ impl Side {
 
 /// A value that is not set is null: from version 4.0 on `"$PID" == ""` is not true of it, `"$PID" eq ""` is.
 fn value(msg: Msg<'_>, name: NameId, kind: Option<ValueType>) -> Seen<'_> {
+    let is_binary = |kind| matches!(kind, ValueType::Bytes | ValueType::Protobuf);
     match msg.batch.value(msg.record, name) {
+        // A template shows nothing of it, unless a type hint asks for it.
+        Some(value) if is_binary(value.kind) && !kind.is_some_and(is_binary) => {
+            Seen { text: b"", kind: kind.unwrap_or(value.kind), number: None }
+        }
         Some(value) => Seen { text: value.bytes, kind: kind.unwrap_or(value.kind), number: None },
         None => Seen { text: b"", kind: kind.unwrap_or(ValueType::Null), number: None },
     }

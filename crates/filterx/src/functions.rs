@@ -3,6 +3,7 @@
 mod address;
 mod containers;
 mod convert;
+mod digest;
 mod encode;
 mod failures;
 mod header;
@@ -13,6 +14,7 @@ mod metrics;
 mod otel;
 mod pairs;
 mod protobuf;
+mod pubsub;
 mod regexp;
 mod strings;
 mod time;
@@ -24,6 +26,7 @@ pub(crate) use failures::record_failure;
 pub(crate) use labels::{add_label, remove_labels};
 pub(crate) use otel::{is_otel_time, put_otel, set_otel, unset_otel};
 pub(crate) use pairs::{Piece, Places};
+pub(crate) use pubsub::put_pubsub;
 
 use crate::function::Function;
 
@@ -39,19 +42,19 @@ pub const GROUPS: &[(&str, &[Function])] = &[
     ("XML", xml::FUNCTIONS),
     ("Time", time::FUNCTIONS),
     ("The header of the message", header::FUNCTIONS),
-    ("Digests, encodings, ids", encode::FUNCTIONS),
+    ("Digests", digest::FUNCTIONS),
+    ("Encodings and ids", encode::FUNCTIONS),
     ("Metrics", labels::FUNCTIONS),
     ("Counters", metrics::FUNCTIONS),
     ("Failures", failures::FUNCTIONS),
     ("OpenTelemetry", otel::FUNCTIONS),
     ("Protocol buffers", &[protobuf::FUNCTION]),
+    ("Google Pub/Sub", &[pubsub::FUNCTION]),
 ];
 
 /// Functions of AxoSyslog that do not work here, refused by name, and what to do instead.
-pub(crate) const NOT_YET: &[(&str, &str)] = &[
-    ("load_vars", "it has been removed from the language: name the variables"),
-    ("pubsub_message", "send JSON: format_json()"),
-];
+pub(crate) const NOT_YET: &[(&str, &str)] =
+    &[("load_vars", "it has been removed from the language: name the variables")];
 
 pub fn all() -> impl Iterator<Item = &'static Function> {
     GROUPS.iter().flat_map(|(_, group)| group.iter())

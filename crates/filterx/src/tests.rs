@@ -12,6 +12,7 @@ use crate::{Outcome, Setting, compile_text, grammar as syntax};
 use diag::{Diagnostics, SourceMap, Span};
 use filter::{FilterContext, FilterEnv, NamedFilters};
 use record::{Batch, lookup};
+use std::path::{Path, PathBuf};
 use template::{NoScope, Scope, TemplateOptions, sample};
 
 #[derive(Default)]
@@ -31,6 +32,11 @@ impl FilterEnv for Env {
 
     fn named_filters(&self) -> &NamedFilters {
         &self.filters
+    }
+
+    /// Files of examples stand beside the function that they are of.
+    fn data_file(&self, path: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("src/functions/protobuf").join(path)
     }
 }
 

@@ -26,7 +26,8 @@ impl Types {
     pub const OTEL_SCOPE: Types = Types(1 << 16);
     pub const OTEL_KVLIST: Types = Types(1 << 17);
     pub const OTEL_ARRAY: Types = Types(1 << 18);
-    pub const ANY: Types = Types((1 << 19) - 1);
+    pub const PUBSUB_MESSAGE: Types = Types(1 << 19);
+    pub const ANY: Types = Types((1 << 20) - 1);
     /// The value is never there: control goes elsewhere.
     pub const NONE: Types = Types(0);
 
@@ -37,9 +38,9 @@ impl Types {
     /// Messages of OpenTelemetry that have fields.
     pub const OTEL: Types =
         Types::OTEL_LOGRECORD.or(Types::OTEL_RESOURCE).or(Types::OTEL_SCOPE).or(Types::OTEL_KVLIST);
-    const SINGLE_COUNT: usize = 19;
+    const SINGLE_COUNT: usize = 20;
 
-    const NAMES: [(&'static str, Types); 22] = [
+    const NAMES: [(&'static str, Types); 23] = [
         ("null", Types::NULL),
         ("boolean", Types::BOOLEAN),
         ("integer", Types::INTEGER),
@@ -59,6 +60,7 @@ impl Types {
         ("otel_scope", Types::OTEL_SCOPE),
         ("otel_kvlist", Types::OTEL_KVLIST),
         ("otel_array", Types::OTEL_ARRAY),
+        ("pubsub_message", Types::PUBSUB_MESSAGE),
         ("object", Types::ANY),
         ("mapping", Types::MAPPING),
         ("sequence", Types::SEQUENCE),
@@ -110,6 +112,7 @@ impl Types {
                 Otel::KvList => Types::OTEL_KVLIST,
                 Otel::Array => Types::OTEL_ARRAY,
             },
+            Value::Pubsub(_) => Types::PUBSUB_MESSAGE,
         }
     }
 

@@ -3,10 +3,12 @@
 //!
 //! Strings without escapes are spans of the text they stand in.
 
+mod escape;
+mod member;
+
 use crate::trees::{Full, Trees};
-use crate::word::equal;
 use crate::{Seen, Span, Value, double_of, integer_of};
-use memchr::memchr2;
+use member::{Member, is_printable, ordinary_member, string_end};
 
 /// Containers inside one another.
 pub const JSON_DEPTH_MAX: usize = 1000;
@@ -43,15 +45,26 @@ pub fn read_json_some(
     wanted: impl Fn(&[u8]) -> bool,
 ) -> Result<Value, JsonError> {
     let start = span.start as usize;
-    let mark = trees.stack.len();
+    let (mark, first) = (trees.stack.len(), trees.count());
     trees.repeated.clear();
     let mut made = std::mem::take(&mut trees.made);
     made.clear();
     let whole = text.get(..span.end()).unwrap_or_default();
-    let mut reader =
-        Reader { text: whole, made_from: text.len(), made: &mut made, trees, at: start, depth: 0, wanted };
+    let mut reader = Reader {
+        text: whole,
+        made_from: text.len(),
+        made: &mut made,
+        trees,
+        at: start,
+        depth: 0,
+        wanted,
+        as_printed: true,
+    };
     let result = reader.whole();
     let at = reader.at - start;
+    if !reader.as_printed || !is_printable(span.of(text)) {
+        trees.forget_origins(first);
+    }
     trees.stack.truncate(mark);
     let result = result.and_then(|value| {
         text.extend_from_slice(&made);
@@ -73,6 +86,8 @@ struct Reader<'a, W> {
     depth: usize,
     /// Which members of an object at the top are kept.
     wanted: W,
+    /// What is read is what would be printed of it, as far as signs, escapes and numbers go.
+    as_printed: bool,
 }
 
 impl From<Full> for Problem {
@@ -84,8 +99,11 @@ impl From<Full> for Problem {
 impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
     fn whole(&mut self) -> Result<Value, Problem> {
         self.blanks();
+        self.as_printed = true;
         let value = self.value(true)?;
+        let as_printed = self.as_printed;
         self.blanks();
+        self.as_printed = as_printed;
         if self.at < self.text.len() { Err(Problem::More) } else { Ok(value) }
     }
 
@@ -104,6 +122,7 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
 
     #[inline(never)]
     fn more_blanks(&mut self) {
+        self.as_printed = false;
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
             self.at += 1;
         }
@@ -149,6 +168,7 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
             Some(b'.' | b'e' | b'E' | b'-' | b'+') => self.other_number(rest),
             _ => {
                 self.at += len;
+                self.as_printed &= len == 1 || rest.first() != Some(&b'0');
                 Ok(Value::Integer(value))
             }
         }
@@ -170,7 +190,21 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
         };
         let value = value.ok_or(Problem::Number)?;
         self.at += len;
+        self.as_printed = self.as_printed && self.is_printed_as(value, number);
         Ok(value)
+    }
+
+    /// Whether a number is printed as it stands there.
+    fn is_printed_as(&mut self, value: Value, number: &[u8]) -> bool {
+        let mark = self.made.len();
+        match value {
+            Value::Integer(n) => crate::put_integer(n, self.made),
+            Value::Double(n) => crate::put_double(n, self.made),
+            _ => {}
+        }
+        let is_same = self.made.get(mark..) == Some(number);
+        self.made.truncate(mark);
+        is_same
     }
 
     fn enter(&mut self) -> Result<usize, Problem> {
@@ -187,9 +221,14 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
     fn goes_on(&mut self, close: u8) -> Result<bool, Problem> {
         loop {
             match self.peek().ok_or(Problem::Incomplete)? {
-                b',' => self.at += 1,
+                b',' => {
+                    self.at += 1;
+                    self.as_printed = false;
+                }
                 b' ' | b'\t' | b'\n' | b'\r' => self.more_blanks(),
                 b if b == close => {
+                    // A comma that nothing follows.
+                    self.as_printed &= self.text.get(self.at.wrapping_sub(1)) != Some(&b',');
                     self.at += 1;
                     self.depth -= 1;
                     return Ok(false);
@@ -219,10 +258,21 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
 
     #[inline(never)]
     fn object(&mut self, keep: bool) -> Result<Value, Problem> {
-        let mark = self.enter()?;
+        let (mark, from) = (self.enter()?, self.at - 1);
         let is_top = self.depth == 1;
         let (mut seen, mut repeated) = (Seen::default(), false);
         loop {
+            if let Some(Member { key, value, end }) = ordinary_member(self.text, self.at) {
+                self.at = end;
+                if keep && (!is_top || (self.wanted)(key.of(self.text))) {
+                    let earlier = self.trees.stack.get(mark..).unwrap_or_default();
+                    repeated |= seen.is_again(earlier, key, self.text);
+                    self.trees.stack.extend_from_slice(&[Value::String(key), value]);
+                } else {
+                    self.as_printed = false;
+                }
+                continue;
+            }
             if self.peek() != Some(b'"') {
                 if !self.goes_on(b'}')? {
                     break;
@@ -237,6 +287,7 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
                 if !matches!(self.peek().ok_or(Problem::Incomplete)?, b':' | b',') {
                     return Err(Problem::Unexpected);
                 }
+                self.as_printed = false;
             }
             self.at += 1;
             self.blanks();
@@ -245,6 +296,8 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
                 let earlier = self.trees.stack.get(mark..).unwrap_or_default();
                 // What is made is not part of the text yet.
                 repeated |= key.start as usize >= self.made_from || seen.is_again(earlier, key, self.text);
+            } else {
+                self.as_printed = false;
             }
             let value = self.value(keep)?;
             if keep {
@@ -256,15 +309,17 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
             return Ok(Value::Null);
         }
         let node = self.trees.node_of_stack(mark)?;
+        self.trees.set_origin(node, Span::between(from, self.at));
         if repeated {
             self.trees.repeated.push(node);
+            self.as_printed = false;
         }
         Ok(Value::Dict(node))
     }
 
     #[inline(never)]
     fn list(&mut self, keep: bool) -> Result<Value, Problem> {
-        let mark = self.enter()?;
+        let (mark, from) = (self.enter()?, self.at - 1);
         while self.goes_on(b']')? {
             let value = self.value(keep)?;
             if keep {
@@ -275,7 +330,9 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
         if !keep {
             return Ok(Value::Null);
         }
-        Ok(Value::List(self.trees.node_of_stack(mark)?))
+        let node = self.trees.node_of_stack(mark)?;
+        self.trees.set_origin(node, Span::between(from, self.at));
+        Ok(Value::List(node))
     }
 
     /// The bytes of a string that was read.
@@ -297,92 +354,6 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
         }
         self.escaped(start, end)
     }
-
-    /// A string whose first backslash stands at `at`.
-    #[inline(never)]
-    fn escaped(&mut self, start: usize, mut at: usize) -> Result<Span, Problem> {
-        let made = self.made.len();
-        let mut from = start;
-        loop {
-            self.made.extend_from_slice(self.text.get(from..at).unwrap_or_default());
-            self.at = at;
-            match self.text.get(at) {
-                None => return Err(Problem::Incomplete),
-                Some(b'"') => break,
-                Some(_) => from = self.escape(at)?,
-            }
-            at = string_end(self.text, from);
-        }
-        self.at = at + 1;
-        let start = self.made_from + made;
-        if self.made_from + self.made.len() > u32::MAX as usize {
-            return Err(Problem::Full);
-        }
-        Ok(Span::new(start, self.made.len() - made))
-    }
-
-    /// Appends what the escape at `at` stands for; where the string goes on.
-    fn escape(&mut self, at: usize) -> Result<usize, Problem> {
-        let byte = match self.text.get(at + 1).copied().ok_or(Problem::Incomplete)? {
-            b'b' => 0x08,
-            b'f' => 0x0c,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            byte @ (b'"' | b'\\' | b'/') => byte,
-            b'u' => return self.code(at),
-            _ => return Err(Problem::Unexpected),
-        };
-        self.made.push(byte);
-        Ok(at + 2)
-    }
-
-    /// `\uXXXX`, or a pair of them. Zero is left out, half of a pair is U+FFFD.
-    fn code(&mut self, at: usize) -> Result<usize, Problem> {
-        let unit = |at: usize| {
-            let digits = self.text.get(at..at + 4)?;
-            digits.iter().try_fold(0u32, |n, d| Some(n * 16 + char::from(*d).to_digit(16)?))
-        };
-        let first = unit(at + 2).ok_or(Problem::Unexpected)?;
-        let (mut code, mut len) = (first, 6);
-        if (0xd800..0xdc00).contains(&first) {
-            let second = self.text.get(at + 6..at + 8).filter(|b| *b == b"\\u").and_then(|_| unit(at + 8));
-            if let Some(second) = second.filter(|s| (0xdc00..0xe000).contains(s)) {
-                (code, len) = (0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00), 12);
-            }
-        }
-        let code = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
-        if code != '\0' {
-            let mut bytes = [0; 4];
-            self.made.extend_from_slice(code.encode_utf8(&mut bytes).as_bytes());
-        }
-        Ok(at + len)
-    }
-}
-
-/// The first quote or backslash at `at` or behind it; the end of the text where there is none.
-#[inline(always)]
-fn string_end(text: &[u8], mut at: usize) -> usize {
-    let near = at + 32;
-    while let Some(word) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        let word = u64::from_le_bytes(*word);
-        let hits = equal(word, b'"') | equal(word, b'\\');
-        if hits != 0 {
-            return at + hits.trailing_zeros() as usize / 8;
-        }
-        at += 8;
-        if at == near {
-            return far_end(text, at);
-        }
-    }
-    let rest = text.get(at..).unwrap_or_default();
-    at + rest.iter().position(|b| matches!(b, b'"' | b'\\')).unwrap_or(rest.len())
-}
-
-/// The same in a long string.
-#[inline(never)]
-fn far_end(text: &[u8], at: usize) -> usize {
-    memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()).map_or(text.len(), |hit| at + hit)
 }
 
 /// Whether the digits say this number, which is at an end of the range, and none beyond it.

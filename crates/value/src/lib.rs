@@ -56,6 +56,8 @@ pub enum Value {
     Json(Span),
     /// A message of OpenTelemetry's protocol: its fields or elements.
     Otel(Otel, Node),
+    /// A message of Google Pub/Sub: its data, and a dict of its attributes.
+    Pubsub(Node),
 }
 
 /// Which message of OpenTelemetry's protocol.
@@ -100,6 +102,7 @@ impl Value {
             Value::Subnet(_) => "subnet",
             Value::Json(_) => "json",
             Value::Otel(kind, _) => kind.name(),
+            Value::Pubsub(_) => "pubsub_message",
         }
     }
 
@@ -107,7 +110,7 @@ impl Value {
     pub fn node(self) -> Option<Node> {
         match self {
             Value::Dict(node) | Value::List(node) | Value::Tuple(node) | Value::Labels(node) => Some(node),
-            Value::Otel(_, node) => Some(node),
+            Value::Otel(_, node) | Value::Pubsub(node) => Some(node),
             _ => None,
         }
     }
@@ -121,6 +124,7 @@ impl Value {
             Value::Tuple(_) => Value::Tuple(node),
             Value::Labels(_) => Value::Labels(node),
             Value::Otel(kind, _) => Value::Otel(kind, node),
+            Value::Pubsub(_) => Value::Pubsub(node),
             other => other,
         }
     }

@@ -5,7 +5,7 @@ mod string;
 pub use string::put_string;
 
 use crate::number::{put_double, put_integer};
-use crate::trees::Trees;
+use crate::trees::{Edited, Trees};
 use crate::{Moment, Otel, Span, Value};
 use string::is_plain;
 
@@ -79,13 +79,20 @@ impl Print<'_> {
             Value::Double(n) => put_double(n, out),
             Value::String(span) => self.string(span, out),
             Value::Json(span) => out.extend_from_slice(span.of(self.text)),
+            Value::Dict(node) | Value::List(node) if self.trees.whole_text(node).is_some() => {
+                let text = self.trees.whole_text(node).unwrap_or_default();
+                out.extend_from_slice(text.of(self.text));
+            }
             Value::Dict(node) | Value::List(node) | Value::Tuple(node) | Value::Labels(node) => {
                 if at.depth >= DEPTH_MAX {
                     out.extend_from_slice(b"null");
                     return;
                 }
                 match value {
-                    Value::Dict(_) => self.dict(self.trees.cells(node), out, at),
+                    Value::Dict(_) => match self.trees.edited(node) {
+                        Some(edited) => self.edited(&edited, out, at),
+                        None => self.dict(self.trees.cells(node), out, at),
+                    },
                     Value::Labels(_) if self.style == Style::Json => {
                         self.dict(self.trees.cells(node), out, at);
                     }
@@ -98,6 +105,7 @@ impl Print<'_> {
                 }
             }
             Value::Otel(kind, node) => self.otel(kind, self.trees.cells(node), out, at),
+            Value::Pubsub(node) => self.pubsub(self.trees.cells(node), out, at),
             other => match self.style {
                 Style::Json => self.special_json(other, out),
                 _ => self.special(other, out),
@@ -109,13 +117,47 @@ impl Print<'_> {
     #[inline]
     fn string(self, span: Span, out: &mut Vec<u8>) {
         match self.text.get((span.start as usize).wrapping_sub(1)..span.end() + 1) {
-            Some(quoted @ [b'"', inside @ .., b'"']) if is_plain(inside) => out.extend_from_slice(quoted),
+            Some(quoted @ [b'"', .., b'"']) if is_plain(self.text, span) => out.extend_from_slice(quoted),
             _ => put_string(span.of(self.text), out),
         }
     }
 
     fn dict(self, cells: &[Value], out: &mut Vec<u8>, at: At) {
         out.push(b'{');
+        self.pairs(cells, out, at);
+        out.push(b'}');
+    }
+
+    /// What a dictionary was read from, but for the values that have changed, and what was added.
+    fn edited(self, edited: &Edited<'_>, out: &mut Vec<u8>, at: At) {
+        let mut from = edited.text.start as usize;
+        let close = edited.text.end().saturating_sub(1);
+        let copy = |from: usize, to: usize, out: &mut Vec<u8>| {
+            out.extend_from_slice(self.text.get(from..to).unwrap_or_default());
+        };
+        let key = |pair: usize| match edited.read.get(2 * pair) {
+            Some(Value::String(key)) => Some(*key),
+            _ => None,
+        };
+        for pair in edited.changed() {
+            let (Some(name), Some(value)) = (key(pair), edited.read.get(2 * pair + 1)) else { break };
+            if out.len() > at.end {
+                return;
+            }
+            // Behind the quote and the colon; up to the comma and the quote of the next.
+            copy(from, name.end() + 2, out);
+            self.inner(*value, out, at.deeper());
+            from = key(pair + 1).map_or(close, |next| next.start as usize - 2);
+        }
+        copy(from, close, out);
+        if !edited.read.is_empty() && !edited.added.is_empty() {
+            out.push(b',');
+        }
+        self.pairs(edited.added, out, at);
+        out.push(b'}');
+    }
+
+    fn pairs(self, cells: &[Value], out: &mut Vec<u8>, at: At) {
         for (number, pair) in cells.chunks_exact(2).enumerate() {
             if out.len() > at.end {
                 break;
@@ -137,7 +179,6 @@ impl Print<'_> {
             out.push(b':');
             self.inner(pair[1], out, at.deeper());
         }
-        out.push(b'}');
     }
 
     /// As JSON; `otel_kvlist({"a":1})` where the type is to be seen. Fields that are not set are left out.
@@ -161,6 +202,20 @@ impl Print<'_> {
                 self.dict(&set, out, at);
             }
         }
+    }
+
+    fn pubsub(self, cells: &[Value], out: &mut Vec<u8>, at: At) {
+        let [data, attributes] = cells else { return };
+        if self.style != Style::Json {
+            out.extend_from_slice(b"pubsub_message(");
+            Print { style: Style::Json, ..self }.pubsub(cells, out, at);
+            return out.push(b')');
+        }
+        out.extend_from_slice(b"{\"data\":");
+        self.inner(*data, out, at.deeper());
+        out.extend_from_slice(b",\"attributes\":");
+        self.inner(*attributes, out, at.deeper());
+        out.push(b'}');
     }
 
     /// What a field has that is not set.

@@ -16,15 +16,26 @@ impl Seen {
     #[inline]
     pub fn is_again(&mut self, earlier: &[Value], key: Span, text: &[u8]) -> bool {
         let bytes = key.of(text);
-        let ends = bytes.first().zip(bytes.last()).map_or(0, |(a, b)| u32::from(*a) | u32::from(*b) << 8);
-        let middle = bytes.get(bytes.len() / 2).copied().map_or(0, u32::from);
-        let mark = (ends | middle << 16 | key.len << 24).wrapping_mul(0x9e37_79b1) >> 24;
+        let mark = mark_of(text, key);
         let (word, bit) = (mark as usize / 64, 1u64 << (mark % 64));
         let Some(known) = self.marks.get_mut(word) else { return true };
         let marked = *known & bit != 0;
         *known |= bit;
         marked && (earlier.len() > 2 * COMPARED_MAX || has(earlier, bytes, text))
     }
+}
+
+/// One of 256 marks of a key: of its first bytes and its length.
+#[inline(always)]
+fn mark_of(text: &[u8], key: Span) -> u64 {
+    let (start, len) = (key.start as usize, key.len.min(8));
+    let word = match text.get(start..).and_then(|rest| rest.first_chunk::<8>()) {
+        Some(word) => u64::from_le_bytes(*word),
+        None => key.of(text).iter().take(8).rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    // Bytes behind the key do not count.
+    let word = if len == 0 { 0 } else { word << (64 - 8 * len) };
+    (word ^ u64::from(key.len)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56
 }
 
 #[cold]

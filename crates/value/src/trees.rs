@@ -2,8 +2,12 @@
 //! each item, a dictionary two for each pair, in the order in which keys came.
 
 mod index;
+mod origin;
+
+pub(crate) use origin::Edited;
 
 use crate::{Seed, Span, Value};
+use origin::Origin;
 
 /// A container, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +33,7 @@ struct Body {
     index: u32,
     index_len: u32,
     shared: bool,
+    origin: Origin,
 }
 
 #[derive(Debug, Default)]
@@ -113,7 +118,8 @@ impl Trees {
     #[inline]
     fn add(&mut self, start: usize, len: usize, room: usize) -> Node {
         let (start, len, room) = (start as u32, len as u32, room as u32);
-        self.bodies.push(Body { start, len, room, index: NO_INDEX, index_len: 0, shared: false });
+        let origin = Origin::default();
+        self.bodies.push(Body { start, len, room, index: NO_INDEX, index_len: 0, shared: false, origin });
         Node(self.bodies.len() as u32 - 1)
     }
 
@@ -135,11 +141,12 @@ impl Trees {
 
     /// Puts another value into a cell that is in use.
     pub fn set_cell(&mut self, node: Node, at: usize, value: Value) {
-        let Some(body) = self.bodies.get(node.0 as usize).copied() else { return };
+        let Some(body) = self.bodies.get_mut(node.0 as usize) else { return };
         if at < body.len as usize
             && let Some(cell) = self.cells.get_mut(body.start as usize + at)
         {
             *cell = value;
+            body.origin.changed(at);
         }
     }
 
@@ -184,6 +191,7 @@ impl Trees {
         self.cells.copy_within(start + at + count..start + len, start + at);
         body.len -= count as u32;
         body.index = NO_INDEX;
+        body.origin = Origin::default();
     }
 
     /// Leaves the first cells.
@@ -191,6 +199,7 @@ impl Trees {
         if let Some(body) = self.bodies.get_mut(node.0 as usize) {
             body.len = body.len.min(len as u32);
             body.index = NO_INDEX;
+            body.origin = Origin::default();
         }
     }
 
@@ -223,7 +232,7 @@ impl Trees {
             }
         }
         if let Some(place) = self.bodies.last_mut() {
-            place.len = len as u32;
+            (place.len, place.origin) = (len as u32, body.origin);
         }
         Ok(copy)
     }

@@ -1,15 +1,11 @@
-//! Digests, encodings, random ids.
+//! Encodings and random ids.
 
 use super::convert::first;
-use crate::function::{Build, Form, Function, Parameter};
-use crate::program::{Expr, Operation};
-use crate::run::{Eval, Failure, Run};
+use crate::function::{Build, Function, Parameter};
+use crate::run::{Eval, Run};
 use crate::types::Types;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use md5::Md5;
-use sha1::Sha1;
-use sha2::{Digest, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 use value::Value;
 
 const DATA: &[Parameter] = &[Parameter::value("data", Types::BINARY)];
@@ -26,54 +22,6 @@ const fn function(
 }
 
 pub const FUNCTIONS: &[Function] = &[
-    function(
-        "md5",
-        DATA,
-        "The MD5 digest of a text, in hexadecimal.",
-        &[("md5(\"\")", "\"d41d8cd98f00b204e9800998ecf8427e\"")],
-        Build::Plain(digest_text::<Md5>),
-    ),
-    function(
-        "sha1",
-        DATA,
-        "The SHA-1 digest of a text, in hexadecimal.",
-        &[("sha1(\"abc\")", "\"a9993e364706816aba3e25717850c26c9cd0d89d\"")],
-        Build::Plain(digest_text::<Sha1>),
-    ),
-    function(
-        "sha256",
-        DATA,
-        "The SHA-256 digest of a text, in hexadecimal.",
-        &[("sha256(\"abc\")[..8]", "\"ba7816bf\"")],
-        Build::Plain(digest_text::<Sha256>),
-    ),
-    function(
-        "sha512",
-        DATA,
-        "The SHA-512 digest of a text, in hexadecimal.",
-        &[("sha512(\"abc\")[..8]", "\"ddaf35a1\"")],
-        Build::Plain(digest_text::<Sha512>),
-    ),
-    function(
-        "digest",
-        &[Parameter::value("data", Types::BINARY), Parameter::named("alg", Form::Text, "\"sha256\"")],
-        "The digest of a text as bytes, by `md5`, `sha1`, `sha224`, `sha256`, `sha384`, `sha512`, `sha512-224`, `sha512-256` or `md5-sha1`.",
-        &[
-            ("hex_encode(digest(\"abc\", alg=\"md5\"))", "\"900150983cd24fb0d6963f7d28e17f72\""),
-            ("hex_encode(digest(\"abc\", alg=\"SHA2-512/224\"))[..8]", "\"4634270f\""),
-        ],
-        Build::Made(|args| {
-            let name = args.string(1, "sha256")?;
-            let Some(run) = algorithm(&name) else {
-                let known = "md5, sha1, sha224, sha256, sha384, sha512, sha512-224, sha512-256 and md5-sha1 are known";
-                args.wrong(1, format!("unknown algorithm: {name}"), known);
-                return None;
-            };
-            let data = args.value(0)?;
-            args.made(DigestBy { data, run })
-        }),
-    )
-    .returning(Types::BYTES),
     function(
         "base64_encode",
         DATA,
@@ -224,60 +172,7 @@ pub const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-type DigestFn = fn(&[u8]) -> Vec<u8>;
-
-/// By the names that OpenSSL has for them, without hyphens and slashes.
-const ALGORITHMS: [(&str, DigestFn); 9] = [
-    ("md5", |data| Md5::digest(data).to_vec()),
-    ("sha1", |data| Sha1::digest(data).to_vec()),
-    ("sha224", |data| Sha224::digest(data).to_vec()),
-    ("sha256", |data| Sha256::digest(data).to_vec()),
-    ("sha384", |data| Sha384::digest(data).to_vec()),
-    ("sha512", |data| Sha512::digest(data).to_vec()),
-    ("sha512224", |data| Sha512_224::digest(data).to_vec()),
-    ("sha512256", |data| Sha512_256::digest(data).to_vec()),
-    ("md5sha1", |data| [&Md5::digest(data)[..], &Sha1::digest(data)[..]].concat()),
-];
-
-/// `SHA2-256`, `SHA-256` and `sha256` are one.
-fn algorithm(name: &str) -> Option<DigestFn> {
-    let name = name.to_ascii_lowercase().replace(['-', '/'], "");
-    // `sha224` and `sha256` begin with the same letters.
-    let plain = name
-        .strip_prefix("sha2")
-        .filter(|bits| ["224", "256", "384", "512", "512224", "512256"].contains(bits));
-    let name = plain.map_or(name.clone(), |bits| format!("sha{bits}"));
-    ALGORITHMS.iter().find(|(known, _)| *known == name).map(|(_, run)| *run)
-}
-
-struct DigestBy {
-    data: Expr,
-    run: DigestFn,
-}
-
-impl Operation for DigestBy {
-    fn run(&self, run: &mut Run<'_>) -> Eval {
-        let value = run.eval(&self.data)?;
-        if value.span().is_none() {
-            return run.fail(Failure::Type("Argument must be string or bytes typed", value.type_name()));
-        }
-        let digest = (self.run)(run.bytes(value));
-        run.place(&digest).map(Value::Bytes)
-    }
-}
-
-fn digest_text<D: Digest>(run: &mut Run<'_>, args: &[Value]) -> Eval {
-    let value = first(args);
-    if value.span().is_none() {
-        return run.fail(Failure::Type("Argument must be string or bytes typed", value.type_name()));
-    }
-    run.made(|run, out| {
-        put_hex(&D::digest(run.bytes(value)), out);
-        Ok(())
-    })
-}
-
-fn put_hex(bytes: &[u8], out: &mut Vec<u8>) {
+pub(super) fn put_hex(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for byte in bytes {
         out.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);

@@ -1,5 +1,6 @@
 //! `update_metric()`: counters by name and labels.
 
+use crate::ast::Kind;
 use crate::compile::Arguments;
 use crate::function::{Build, Form, Function, Parameter};
 use crate::program::{Expr, Operation};
@@ -57,6 +58,14 @@ struct Memory {
 
 fn update(args: &mut Arguments<'_, '_>) -> Option<Expr> {
     let key = args.value(0);
+    if let Some(Kind::Dict(pairs)) = args.ast(1).map(|labels| &labels.kind)
+        && let Some(name) = pairs.iter().find(|pair| !matches!(pair.key.kind, Kind::Text(..)))
+    {
+        let help = "a dict of names that are known when messages come is made by metrics_labels()";
+        let at = name.key.at;
+        args.compiler.wrong_with("Y0104", "names of labels are fixed texts", at, help);
+        return None;
+    }
     let (labels, increment) = (args.optional(1), args.optional(2));
     let level = args.number(3, 0)?;
     let level = u8::try_from(level).unwrap_or(u8::MAX);

@@ -22,8 +22,12 @@ pub const FUNCTION: Function = Function {
     returns: Types::PROTOBUF,
     help: "The dict as a message of protocol buffers: of the first message in the `.proto` file, which may import others beside it. Keys are names of fields; \
            null leaves a field out, a key that is no field is an error. Booleans go by truth, numbers of 32 bits end at their bounds, enumerations take names and \
-           numbers, fields of text take containers as JSON.",
-    examples: &[],
+           numbers, fields of text take containers as JSON. In the example event.proto says `message Event { string name = 1; int32 count = 2; }`.",
+    // Of a file with `message Event { string name = 1; int32 count = 2; }`.
+    examples: &[(
+        "hex_encode(bytes(protobuf_message({\"name\": \"web\", \"count\": 150}, schema_file=\"event.proto\")))",
+        "\"0a03776562109601\"",
+    )],
     build: Build::Made(build),
 };
 

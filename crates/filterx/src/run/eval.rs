@@ -9,11 +9,22 @@ use value::{Key, Otel, Span, Value, integer_of};
 
 impl Run<'_> {
     /// Evaluates an expression. A container may still be held by a variable: see [`Run::eval_owned`].
+    #[inline(always)]
     pub fn eval(&mut self, expr: &Expr) -> Eval {
         match expr {
             Expr::Value(value) => Ok(*value),
             Expr::Text(number) => self.literal_value(*number),
-            Expr::Variable(number) => self.variable(*number),
+            Expr::Variable(number) => match self.known_variable(*number) {
+                Some(value) => Ok(value),
+                None => self.variable(*number),
+            },
+            other => self.eval_other(other),
+        }
+    }
+
+    #[inline(never)]
+    fn eval_other(&mut self, expr: &Expr) -> Eval {
+        match expr {
             Expr::Template(template) => self.template(template),
             Expr::Attribute(of, name) => self.attribute(of, *name),
             Expr::Element(parts) => self.element(&parts.0, &parts.1),
@@ -126,6 +137,8 @@ impl Run<'_> {
     /// Evaluates an expression whose value is to be kept: a container that somebody else holds is marked.
     pub fn eval_owned(&mut self, expr: &Expr) -> Eval {
         match expr {
+            Expr::Value(value) => Ok(*value),
+            Expr::Text(number) => self.literal_value(*number),
             // Nobody looks into it here: it stays the text it is.
             Expr::Variable(number) => {
                 let value = self.unforced(*number)?;
@@ -275,7 +288,7 @@ impl Run<'_> {
         let mark = self.memory.stack.len();
         for pair in pairs {
             let key = self.eval(&pair.key)?;
-            if !self.batch.trees.is_hashable(key) {
+            if !matches!(key, Value::String(_)) && !self.batch.trees.is_hashable(key) {
                 return self.error("Failed to create literal container: Failed to set value in container");
             }
             let value = match pair.optional {

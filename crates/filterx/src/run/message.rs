@@ -1,22 +1,29 @@
 //! Between variables and the message: what is read when it is first asked for, and what is written back when
 //! the block is through.
 
-use super::{Eval, Failure, Halt, Run, State};
+use super::{Eval, Failure, Halt, Run, Slot, State};
 use crate::program::Of;
 use record::{Batch, Flags, NameId, ValueType};
 use template::list;
 use value::{JSON, Moment, Span, Value, double_of, integer_of, put_double, put_integer, read_json_some};
 
 impl Run<'_> {
+    /// A variable's value, where it has been read or set, and is no JSON that nobody has looked into.
+    #[inline(always)]
+    pub(super) fn known_variable(&self, number: u32) -> Option<Value> {
+        match self.memory.slots.get(number as usize) {
+            Some(Slot { value: Value::Json(_), .. }) => None,
+            Some(Slot { state: State::Set, value, .. }) => Some(*value),
+            _ => None,
+        }
+    }
+
     /// A variable's value; containers are the ones it holds.
-    #[inline]
     pub(crate) fn variable(&mut self, number: u32) -> Eval {
-        let slot = self.memory.slots.get(number as usize).copied().unwrap_or_default();
-        match (slot.state, slot.value) {
-            (State::Set, Value::Json(_)) => self.forced(number),
-            (State::Set, value) => Ok(value),
-            (State::Unset, _) => self.not_set(number),
-            (State::Unread, _) => {
+        match self.memory.slots.get(number as usize).map(|slot| slot.state).unwrap_or_default() {
+            State::Set => self.forced(number),
+            State::Unset => self.not_set(number),
+            State::Unread => {
                 self.load(number)?;
                 self.forced(number)
             }
@@ -25,6 +32,9 @@ impl Run<'_> {
 
     /// The same, where JSON that nobody has looked into stays what it is.
     pub(crate) fn unforced(&mut self, number: u32) -> Eval {
+        if let Some(value) = self.known_variable(number) {
+            return Ok(value);
+        }
         if !self.is_set(number)? {
             return self.not_set(number);
         }
@@ -256,6 +266,10 @@ impl Run<'_> {
             }
             Value::Otel(kind, node) => {
                 crate::functions::put_otel(self, kind, node, &mut out);
+                ValueType::Protobuf
+            }
+            Value::Pubsub(_) => {
+                crate::functions::put_pubsub(self, value, &mut out);
                 ValueType::Protobuf
             }
             Value::Ip(_) | Value::Subnet(_) => {

@@ -82,12 +82,23 @@ impl Run<'_> {
     }
 
     /// A text of the block as a value: put into the batch once, for all messages.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn literal_value(&mut self, number: u32) -> Eval {
-        let at = number as usize;
-        if let Some(Some(span)) = self.memory.texts.get(at) {
-            return Ok(Value::String(*span));
+        match self.known_literal(number) {
+            Some(value) => Ok(value),
+            None => self.new_literal(number),
         }
+    }
+
+    /// The same, where it stands in the batch already.
+    #[inline(always)]
+    pub(super) fn known_literal(&self, number: u32) -> Option<Value> {
+        self.memory.texts.get(number as usize).copied().flatten().map(Value::String)
+    }
+
+    #[inline(never)]
+    fn new_literal(&mut self, number: u32) -> Eval {
+        let at = number as usize;
         let literals = self.literals;
         let text = literals.get(at).map_or(&[][..], |text| text);
         // In quotes, as JSON has it, so that it is printed in one piece.

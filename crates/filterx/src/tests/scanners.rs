@@ -37,6 +37,11 @@ fn values(batch: &Batch, prefix: &str) -> Pairs {
 
 /// What a parser with the prefix `k.` makes of a text; `None` where it does not match.
 fn flat(parser: &str, text: &str) -> Option<Pairs> {
+    parsed(parser, text).map(|batch| values(&batch, "k."))
+}
+
+/// A message after a parser.
+fn parsed(parser: &str, text: &str) -> Option<Batch> {
     let parsed =
         conf_syntax::parse_text("test", &format!("parser p {{ {parser}; }};"), &ParseOptions::default());
     let Some(Statement::Parser(object)) = parsed.config.items.first() else { panic!("{parser}") };
@@ -50,7 +55,7 @@ fn flat(parser: &str, text: &str) -> Option<Pairs> {
     let (mut batch, mut cx) = message(text);
     let mut selection = vec![0];
     made.parse(&mut batch, &mut selection, &mut cx);
-    (!selection.is_empty()).then(|| values(&batch, "k."))
+    (!selection.is_empty()).then_some(batch)
 }
 
 /// What is in the variable `d` behind a block, its leaves joined by dots; `None` where the block fails.
@@ -178,4 +183,82 @@ proptest! {
         made.iter_mut().for_each(|made| made.retain(|key, _| key != "extensions"));
         prop_assert_eq!(made, flat("cef-parser(prefix(\"k.\"))", &text), "{}", text);
     }
+
+    #[test]
+    fn events_of_qradar(
+        (version, name) in (0..2u8, "[a-zA-Z ]{1,6}"),
+        pairs in proptest::collection::vec(("[a-e]{1,3}", "[a-z0-9 .=]{0,8}"), 0..6),
+    ) {
+        let (head, by) = if version == 0 { ("LEEF:1.0|v|p|1|id|", "\t") } else { ("LEEF:2.0|v|p|1|id|^|", "^") };
+        let extensions: Vec<String> = pairs.iter().map(|(key, value)| format!("{key}={}", value.trim())).collect();
+        let text = format!("{}{}", head.replace("|p|", &format!("|{name}|")), extensions.join(by));
+        let rename = |key: &str| match key {
+            "leef_version" => "version".to_owned(),
+            "vendor_name" => "vendor".to_owned(),
+            other => other.to_owned(),
+        };
+        let made = tree("d = parse_leef($MSG, separate_extensions=true); unset(d.leef_delimiter);", &text);
+        let mut made: Option<Pairs> = made.map(|made| made.into_iter().map(|(key, value)| (rename(&key), value)).collect());
+        made.iter_mut().for_each(|made| made.retain(|key, _| key != "extensions"));
+        prop_assert_eq!(made, flat("leef-parser(prefix(\"k.\"))", &text), "{}", text);
+    }
+
+    #[test]
+    fn elements(element in element()) {
+        let text = element.text();
+        let rename = |key: &str| key.replace(".@", "._").trim_end_matches(".#text").to_owned();
+        let made = tree("d = parse_xml($MSG);", &text);
+        let mut made: Option<Pairs> = made.map(|made| made.into_iter().map(|(key, value)| (rename(&key), value)).collect());
+        let mut parsed = flat("xml(prefix(\"k.\") create-lists(no))", &text);
+        // An element without text has none of it, or nothing as its text.
+        made.iter_mut().chain(&mut parsed).for_each(|made| made.retain(|_, value| !value.is_empty()));
+        prop_assert_eq!(made, parsed, "{}", text);
+    }
+
+    #[test]
+    fn messages_of_rfc_5424(host in "[a-z0-9.]{1,9}", program in "[a-z]{1,9}", text in "[!-~]([ -~]{0,20}[!-~])?", pri in 0u16..192) {
+        let block = format!(
+            "$D = str_rstrip(format_syslog_5424($MSG, pri={pri}, timestamp=datetime(1704164645000000), host=\"{host}\", program=\"{program}\"));"
+        );
+        let (mut batch, mut cx) = message(&text);
+        let (mut selection, mut dropped) = (vec![0], Vec::new());
+        compiled(&block).expect("a block").run(&mut batch, &mut selection, &mut cx, &mut dropped);
+        let line = values(&batch, "D").remove("").expect("a line");
+        let fields = parsed("syslog-parser(flags(syslog-protocol))", &line).expect("a message");
+        let field = |span: Span| String::from_utf8_lossy(fields.bytes(span)).into_owned();
+        let record = &fields.records[0];
+        prop_assert_eq!([field(record.host), field(record.program), field(record.message)], [host, program, text]);
+        prop_assert_eq!((record.pri, record.stamp.secs), (pri, 1_704_164_645), "{}", line);
+    }
+}
+
+/// An element of XML whose children have names of their own.
+#[derive(Clone, Debug)]
+struct Element {
+    name: String,
+    attribute: Option<String>,
+    text: String,
+    inside: Vec<Element>,
+}
+
+impl Element {
+    fn text(&self) -> String {
+        let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+        let attribute =
+            self.attribute.as_ref().map_or(String::new(), |value| format!(" k=\"{}\"", escaped(value)));
+        let inside: String = self.inside.iter().map(Element::text).collect();
+        format!("<{0}{attribute}>{1}{inside}</{0}>", self.name, escaped(&self.text))
+    }
+}
+
+fn element() -> impl Strategy<Value = Element> {
+    let parts = || ("[a-z]{1,3}", proptest::option::of("[a-z<&]{1,4}"), "([a-z&<][a-z &<\"]{0,5}[a-z])?");
+    let leaf =
+        parts().prop_map(|(name, attribute, text)| Element { name, attribute, text, inside: Vec::new() });
+    leaf.prop_recursive(3, 12, 3, move |inner| {
+        (parts(), proptest::collection::vec(inner, 0..3)).prop_map(|((name, attribute, text), mut inside)| {
+            inside.iter_mut().enumerate().for_each(|(at, child)| child.name = format!("{}{at}", child.name));
+            Element { name, attribute, text, inside }
+        })
+    })
 }

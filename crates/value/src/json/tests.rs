@@ -133,3 +133,108 @@ proptest! {
         let _ = read_json(&mut text, Span::new(0, bytes.len()), &mut trees);
     }
 }
+
+/// A change of what was read: in which container (one for each level, by its place there), and what.
+type Change = (Vec<usize>, usize, u8);
+
+/// Changes a container as blocks do: whoever changes one puts it into its cell again.
+fn change(trees: &mut Trees, text: &[u8], value: Value, (way, place, kind): &Change) {
+    let Some(node) = value.node() else { return };
+    let is_dict = matches!(value, Value::Dict(_));
+    let width = if is_dict { 2 } else { 1 };
+    let count = trees.cells(node).len() / width;
+    if let Some((first, rest)) = way.split_first()
+        && count > 0
+    {
+        let cell = first % count * width + width - 1;
+        let Some(inner) = trees.cell(node, cell) else { return };
+        if let Some(inside) = inner.node() {
+            let owned = inner.with_node(trees.own(inside).expect("room"));
+            trees.set_cell(node, cell, owned);
+            return change(trees, text, owned, &(rest.to_vec(), *place, *kind));
+        }
+    }
+    match kind {
+        0 if count > 0 => trees.set_cell(node, place % count * width + width - 1, Value::Integer(7)),
+        1 if count > 0 => trees.remove(node, place % count * width, width),
+        2 if is_dict => trees.set(node, Value::Integer(5), Value::Boolean(true), text).expect("room"),
+        2 => trees.push(node, Value::Null).expect("room"),
+        3 => trees.share(value),
+        _ => {}
+    }
+}
+
+/// What is printed after changes, of a container whose text is known, and of one whose text is forgotten.
+fn printed(text: &str, changes: &[Change]) -> [String; 2] {
+    [false, true].map(|forgets| {
+        let (mut text, mut trees) = (text.as_bytes().to_vec(), Trees::default());
+        let span = Span::new(0, text.len());
+        let Ok(mut value) = read_json(&mut text, span, &mut trees) else { return String::new() };
+        if forgets {
+            trees.forget_origins(0);
+        }
+        for one in changes {
+            if let Some(node) = value.node() {
+                value = value.with_node(trees.own(node).expect("room"));
+            }
+            change(&mut trees, &text, value, one);
+        }
+        let mut out = Vec::new();
+        Print { text: &text, trees: &trees, style: JSON }.put(value, &mut out);
+        String::from_utf8(out).expect("UTF-8")
+    })
+}
+
+#[test]
+fn what_was_not_changed_is_printed_as_it_was_read() {
+    let text = r#"{"a":1,"b":{"c":[1,2.5],"d":"x\"y"},"e":null}"#;
+    for (changes, expected) in [
+        (&[][..], text),
+        (&[(vec![], 0, 0)], r#"{"a":7,"b":{"c":[1,2.5],"d":"x\"y"},"e":null}"#),
+        (&[(vec![], 2, 0)], r#"{"a":1,"b":{"c":[1,2.5],"d":"x\"y"},"e":7}"#),
+        (&[(vec![1], 1, 0)], r#"{"a":1,"b":{"c":[1,2.5],"d":7},"e":null}"#),
+        (&[(vec![1, 0], 0, 2)], r#"{"a":1,"b":{"c":[1,2.5,null],"d":"x\"y"},"e":null}"#),
+        (&[(vec![], 0, 2), (vec![], 0, 0)], r#"{"a":7,"b":{"c":[1,2.5],"d":"x\"y"},"e":null,"5":true}"#),
+        (&[(vec![], 1, 1), (vec![], 0, 0)], r#"{"a":7,"e":null}"#),
+    ] {
+        assert_eq!(printed(text, changes), [expected, expected], "{changes:?}");
+    }
+    for other in [
+        r#"{"a" :1}"#,
+        r#"{"a":1,}"#,
+        r#"{,"a":1}"#,
+        r#"{"a",1}"#,
+        r#"{"a":01}"#,
+        r#"{"a":1.50}"#,
+        r#"{"a":-0}"#,
+        r#"{"a":"\/"}"#,
+        r#"{"a":"\u0041"}"#,
+        r#"{"\n":1}"#,
+        r#"{"a":1,"a":2}"#,
+        r#"[1,]"#,
+        r#"[,1]"#,
+        "{\"a\":\"\u{7f}\"}",
+        "{\"a\":\"\t\"}",
+        r#"[{"a":1,"a":2}]"#,
+        " {} ",
+        "[1e2]",
+        "[[1 ],2]",
+    ] {
+        let [known, forgotten] = printed(other, &[]);
+        assert_eq!(known, forgotten, "{other}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn text_that_is_kept_is_what_would_be_printed(
+        value in json(),
+        spaced in any::<bool>(),
+        changes in proptest::collection::vec((proptest::collection::vec(0usize..9, 0..4), 0usize..9, 0u8..4), 0..5),
+    ) {
+        let text = if spaced { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
+        let [known, forgotten] = printed(&text.expect("JSON"), &changes);
+        prop_assert_eq!(known, forgotten);
+    }
+}

@@ -1,5 +1,6 @@
 //! Strings in quotes, as JSON has them.
 
+use crate::Span;
 use crate::word::{HIGH, LOW, equal};
 
 /// What a byte of a JSON string needs: nothing, an escape, or a look at whether it is UTF-8.
@@ -18,7 +19,7 @@ static NEEDS: [u8; 256] = {
 };
 
 /// Texts from this length on are looked at before they are copied.
-const LONG: usize = 48;
+pub(super) const LONG: usize = 48;
 
 /// Appends a text in quotes as JSON. A byte that is no UTF-8 becomes the text `\xNN`.
 pub fn put_string(text: &[u8], out: &mut Vec<u8>) {
@@ -61,14 +62,25 @@ fn put_plain(text: &[u8], out: &mut Vec<u8>) -> usize {
 
 /// Whether a short text needs nothing; of long ones nothing is known.
 #[inline(always)]
-pub(super) fn is_plain(text: &[u8]) -> bool {
-    let (words, rest) = text.as_chunks::<8>();
-    text.len() < LONG
-        && !words.iter().any(|word| needs(u64::from_le_bytes(*word)))
-        && match text.last_chunk::<8>() {
-            Some(last) => !needs(u64::from_le_bytes(*last)),
-            None => !rest.iter().any(|byte| NEEDS[usize::from(*byte)] != 0),
+pub(super) fn is_plain(text: &[u8], span: Span) -> bool {
+    if span.len as usize >= LONG {
+        return false;
+    }
+    let (mut at, mut left) = (span.start as usize, span.len);
+    while let Some(word) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let word = u64::from_le_bytes(*word);
+        if left <= 8 {
+            // What stands behind it does not count: blanks need nothing.
+            let mask = u64::MAX.checked_shr(64 - 8 * left).unwrap_or(0);
+            return !needs(word & mask | LOW * 0x20 & !mask);
         }
+        if needs(word) {
+            return false;
+        }
+        (at, left) = (at + 8, left - 8);
+    }
+    let rest = text.get(at..).and_then(|rest| rest.get(..left as usize)).unwrap_or_default();
+    !rest.iter().any(|byte| NEEDS[usize::from(*byte)] != 0)
 }
 
 /// Whether one of eight bytes needs an escape or a look.

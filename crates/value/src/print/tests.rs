@@ -1,6 +1,6 @@
 //! The three forms of each type.
 
-use super::string::{is_plain, plain_len};
+use super::string::{LONG, is_plain, plain_len};
 use super::*;
 use crate::{Seed, ZoneSource};
 
@@ -57,13 +57,15 @@ fn what_needs_an_escape_is_found_wherever_it_stands() {
     for len in 0..70 {
         let mut text = vec![b'a'; len];
         assert_eq!(plain_len(&text), len);
+        let beside = [&text[..], b"\"\\"].concat();
+        assert_eq!(is_plain(&beside, Span::new(0, len)), len < LONG);
         for at in 0..len {
             for byte in [0, 0x1f, b'"', b'\\', 0x7f, 0x80, 0xff] {
                 text[at] = byte;
                 assert_eq!(plain_len(&text), at, "{byte} at {at} of {len}");
                 let mut out = b"x".to_vec();
                 put_string(&text, &mut out);
-                assert!(!is_plain(&text));
+                assert!(!is_plain(&text, Span::new(0, len)));
                 assert_eq!(
                     String::from_utf8_lossy(&out),
                     format!("x{}", put(&text)),

@@ -74,27 +74,31 @@ impl Empties {
         }
     }
 
-    /// Cleans a container that nobody else holds, the innermost first.
+    /// Cleans a container that nobody else holds, the innermost first; whether anything has changed.
     fn clean(
         &self,
         run: &mut Run<'_>,
         value: Value,
         replacement: Option<Value>,
         depth: usize,
-    ) -> Result<(), Halt> {
+    ) -> Result<bool, Halt> {
         if depth >= DEPTH_MAX {
             return run.error("Too many containers inside one another");
         }
-        let Some(node) = value.node() else { return Ok(()) };
+        let Some(node) = value.node() else { return Ok(false) };
         let width = if matches!(value, Value::Dict(_) | Value::Labels(_)) { 2 } else { 1 };
         let mut kept = Vec::with_capacity(run.cells(value).len());
+        let mut has_changed = false;
         for at in (0..run.cells(value).len()).step_by(width) {
             let cell = |run: &Run<'_>, at: usize| run.cells(value).get(at).copied().unwrap_or_default();
             let mut item = cell(run, at + width - 1);
             if let (true, Value::Dict(inner) | Value::List(inner)) = (self.recursive, item) {
                 let Ok(owned) = run.trees().own(inner) else { return run.full() };
                 item = item.with_node(owned);
-                self.clean(run, item, replacement, depth + 1)?;
+                if self.clean(run, item, replacement, depth + 1)? || owned != inner {
+                    run.trees().set_cell(node, at + width - 1, item);
+                    has_changed = true;
+                }
             }
             if self.is_target(run, item) {
                 match replacement {
@@ -107,8 +111,11 @@ impl Empties {
             }
             kept.push(item);
         }
-        refill(run, node, &kept);
-        Ok(())
+        if run.cells(value) != kept {
+            refill(run, node, &kept);
+            has_changed = true;
+        }
+        Ok(has_changed)
     }
 }
 
