@@ -29,6 +29,7 @@ pub fn answer(request: &Request, subject: &dyn Subject) -> String {
             format!("OK {}", subject.log_level())
         }
         Request::Reload(reload) => outcome(subject.reload(reload)),
+        Request::RollBack => outcome(subject.roll_back()),
         Request::Stop => {
             subject.stop();
             "OK Shutdown initiated".into()

@@ -130,6 +130,14 @@ pub fn process(path: &Path) -> Result<Option<i32>, ClientError> {
     Ok(rustix::net::sockopt::socket_peercred(&stream).ok().map(|peer| peer.pid.as_raw_nonzero().get()))
 }
 
+/// The main file of the configuration that runs. The error is a sentence.
+pub fn configuration_file(path: &Path) -> Result<PathBuf, String> {
+    let limit = Duration::from_secs(15);
+    let reply = request(path, "LISTFILES", Some(limit)).map_err(|error| error.explained())?;
+    let first = reply.text.lines().next().map(PathBuf::from).filter(|file| file.is_absolute());
+    first.ok_or_else(|| "the program does not say which configuration runs: name it with --config".to_owned())
+}
+
 /// Connects. A program that is stuck takes nobody any more, and with enough in the queue the kernel makes
 /// those who knock wait: no longer than the deadline.
 fn connect(path: &Path, deadline: Option<(Instant, Duration)>) -> Result<UnixStream, ClientError> {

@@ -1,6 +1,7 @@
-//! What the control socket is asked about single messages: `EXPLAIN [JSON] [LOST] [COUNT N] [FOR SECONDS]
-//! [SOURCE NAME] [FROM ADDRESS] [FILTER EXPRESSION]`. Name and expression are sent in hexadecimal.
+//! What the control socket is asked about single messages: `EXPLAIN [JSON] [LOST] [DROPPED REASON] [COUNT N]
+//! [FOR SECONDS] [SOURCE NAME] [FROM ADDRESS] [FILTER EXPRESSION]`. Name and expression are sent in hexadecimal.
 
+use crate::ledger::DropReason;
 use crate::queues::{hex, text};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -13,6 +14,8 @@ pub struct ExplainRequest {
     pub json: bool,
     /// Only messages that no destination gets.
     pub is_lost: bool,
+    /// Only messages that a destination drops for this reason.
+    pub dropped: Option<DropReason>,
     pub count: usize,
     pub patience: Duration,
     /// Name of a source statement, or of one of its drivers.
@@ -27,6 +30,7 @@ impl Default for ExplainRequest {
         ExplainRequest {
             json: false,
             is_lost: false,
+            dropped: None,
             count: 1,
             patience: Duration::from_secs(10),
             source: None,
@@ -46,6 +50,7 @@ impl ExplainRequest {
             match word.to_ascii_uppercase().as_str() {
                 "JSON" => request.json = true,
                 "LOST" => request.is_lost = true,
+                "DROPPED" => request.dropped = Some(value()?.parse()?),
                 "COUNT" => request.count = number(value()?)?,
                 "FOR" => request.patience = Duration::from_secs(number(value()?)?).min(PATIENCE_MAX),
                 "SOURCE" => request.source = Some(text(value()?)?),
@@ -54,7 +59,9 @@ impl ExplainRequest {
                     request.from = Some(address);
                 }
                 "FILTER" => request.filter = Some(text(value()?)?),
-                _ => return Err("expected JSON, LOST, COUNT, FOR, SOURCE, FROM or FILTER".to_owned()),
+                _ => {
+                    return Err("expected JSON, LOST, DROPPED, COUNT, FOR, SOURCE, FROM or FILTER".to_owned());
+                }
             }
         }
         Ok(request)
@@ -66,6 +73,7 @@ impl ExplainRequest {
         let named = |word: &str, text: &String| format!(" {word} {}", hex(text.as_bytes()));
         line.push_str(if self.json { " JSON" } else { "" });
         line.push_str(if self.is_lost { " LOST" } else { "" });
+        line.extend(self.dropped.map(|reason| format!(" DROPPED {}", reason.name())));
         line.extend(self.source.as_ref().map(|source| named("SOURCE", source)));
         line.extend(self.from.map(|from| format!(" FROM {from}")));
         line.extend(self.filter.as_ref().map(|filter| named("FILTER", filter)));
@@ -86,6 +94,7 @@ mod tests {
         let all = ExplainRequest {
             json: true,
             is_lost: true,
+            dropped: Some(DropReason::QueueFull),
             count: 7,
             patience: Duration::from_secs(90),
             source: Some("s_net#0".into()),

@@ -24,4 +24,4 @@ pub mod tap;
 pub use counters::{Counter, PromName, State, Unit};
 pub use ledger::{DropReason, Failures, Flow, Ledger, Row};
 pub use server::{Server, ServerError, ServerOptions};
-pub use subject::{ConfigView, Health, Subject};
+pub use subject::{ConfigView, Health, InEffect, SetBy, Subject};

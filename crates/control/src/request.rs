@@ -24,6 +24,8 @@ pub enum Request {
     LogLevel(Option<Verbosity>),
     /// `RELOAD [SECONDS] [DROP DESTINATION]...`
     Reload(Reload),
+    /// What ran before is put into effect again.
+    RollBack,
     Stop,
     Reopen,
     Config(ConfigView),
@@ -135,6 +137,7 @@ impl Request {
             "QUERY" => Request::Query(query(rest)?),
             "LOG" => log(rest)?,
             "RELOAD" => Request::Reload(Reload::parse(rest)?),
+            "ROLL_BACK" => alone(rest, Request::RollBack)?,
             "STOP" => alone(rest, Request::Stop)?,
             "REOPEN" => alone(rest, Request::Reopen)?,
             "CONFIG" => Request::Config(config(rest)?),

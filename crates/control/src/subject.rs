@@ -47,10 +47,34 @@ impl Health {
     }
 }
 
+/// An option of a driver as it is in effect. Secrets are blotted out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InEffect {
+    /// `network()`
+    pub driver: String,
+    pub name: String,
+    pub value: String,
+    pub set_by: SetBy,
+}
+
+/// What gives an option its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SetBy {
+    /// The driver itself: `relay.conf:12`.
+    Driver {
+        at: String,
+    },
+    /// A global option.
+    Global {
+        at: String,
+    },
+    Preset,
+}
+
 /// The running program. Called from the control thread, so answers must come promptly; [`Subject::reload`],
-/// [`Subject::queue`], [`Subject::explain`], [`Subject::replay`], [`Subject::healthcheck`],
-/// [`ConfigView::Verify`] and [`ConfigView::Difference`] are called from a thread of their own and may take
-/// their time.
+/// [`Subject::roll_back`], [`Subject::queue`], [`Subject::explain`], [`Subject::replay`],
+/// [`Subject::healthcheck`], [`ConfigView::Verify`] and [`ConfigView::Difference`] are called from a thread of
+/// their own and may take their time.
 pub trait Subject: Send + Sync {
     /// All counters to show at the configured level, in a stable order.
     fn counters(&self) -> Vec<Counter>;
@@ -65,6 +89,10 @@ pub trait Subject: Send + Sync {
     /// Reads the configuration again and waits for the outcome, for a configuration on trial also for that of
     /// the trial. Both texts go to the caller.
     fn reload(&self, asked: &Reload) -> Result<String, String>;
+
+    /// Puts what ran before the last reload into effect again, or ends the trial that is under way. Both
+    /// texts go to the caller.
+    fn roll_back(&self) -> Result<String, String>;
 
     /// Begins the shutdown and returns at once.
     fn stop(&self);
@@ -83,6 +111,9 @@ pub trait Subject: Send + Sync {
     /// The text of a statement, as it is written, by its node in the graph. Secrets are blotted out.
     fn statement(&self, node: &str) -> Option<String>;
 
+    /// The options of its drivers that are in effect, by its node in the graph. From a thread of its own.
+    fn options(&self, node: &str) -> Vec<InEffect>;
+
     /// What the configuration in the file would do with a line that comes to a source, as JSON that begins
     /// with its brace. From a thread of its own, takes its time.
     fn rehearse(&self, source: Option<&str>, line: &str) -> Result<String, String>;
@@ -97,6 +128,10 @@ pub trait Subject: Send + Sync {
 
     /// Queues on disk. From a thread of its own, may take its time.
     fn queue(&self, request: &QueueRequest) -> Result<String, String>;
+
+    /// The oldest dead letters, at most so many, as JSON that begins with its brace. From a thread of its
+    /// own, reads the disk.
+    fn dead_letters(&self, count_max: usize) -> Result<String, String>;
 
     /// What happens to messages that come from now on. From a thread of its own, waits for them.
     fn explain(&self, request: &ExplainRequest) -> Result<String, String>;

@@ -225,6 +225,12 @@ impl Durable {
         Ok(opened)
     }
 
+    /// The dead letters, where there are any, or may be. Nothing is made to find that out.
+    pub fn known_letters(&self) -> Option<Arc<DeadLetters>> {
+        let open = self.letters.lock().clone();
+        open.or_else(|| self.kept_in(crate::dead_letters::NAME.as_bytes()).and_then(|_| self.letters().ok()))
+    }
+
     /// What is open.
     pub fn places(&self) -> Vec<Arc<Place>> {
         self.places.lock().clone()

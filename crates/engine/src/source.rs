@@ -177,7 +177,8 @@ impl Source {
         let step = settings.at.as_ref().map_or(u32::MAX, |at| at.id.number());
         profile::mark(Doing::Parses, step);
         let mut in_work = self.prepare(&settings, batch, scratch);
-        let mut watchers = Both(LogWatch::of(batch), Following::of(self, batch, &mut scratch.filter));
+        let following = Following::of(self, batch, &mut scratch.filter);
+        let mut watchers = Both(LogWatch::of(batch), following);
         in_work.outcome = match &watchers {
             Both(None, None) => machine.run(&settings.program, batch, scratch, out),
             _ => {

@@ -25,6 +25,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(30);
 pub fn explain(args: &ExplainArgs) -> ExitCode {
     let shown = match &args.config {
         Some(config) if args.file.is_some() => backwards::run(args, config),
+        None if args.file.is_some() => backwards_on_running(args),
         Some(config) if args.line.is_some() || args.input.is_some() => rehearse::run(args, config),
         Some(_) => {
             stdio::err!("--config needs a message: --line TEXT, --input FILE or --file PATH:LINE");
@@ -36,6 +37,17 @@ pub fn explain(args: &ExplainArgs) -> ExitCode {
         Ok(text) => print(&text),
         Err(why) => finish(Err(why)),
     }
+}
+
+/// By the configuration that runs, as its file has it.
+fn backwards_on_running(args: &ExplainArgs) -> Result<String, String> {
+    let socket = args.running.socket()?;
+    let config = client::configuration_file(&socket)?;
+    let is_same = client::request(&socket, "CONFIG VERIFY", Some(ANSWER_MAX));
+    if is_same.is_ok_and(|reply| reply.status != Status::Ok) {
+        stdio::err!("{} is not what runs any more: this is how it would be with it", config.display());
+    }
+    backwards::run(args, &config)
 }
 
 /// Asks the running program.

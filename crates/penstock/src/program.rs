@@ -1,6 +1,7 @@
 //! The program while it runs: the engine, the configuration it has, and how that is replaced by another.
 
 mod history;
+mod reload;
 mod removed;
 mod statistics;
 mod trial;
@@ -10,11 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::Thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use conf_schema::Settings;
-use control::cli::RunOptions;
-use control::request::Reload;
+use control::cli::{RunOptions, SandboxUnsaid};
 use diag::Fault;
 use engine::compile::Existing;
 use engine::hand_over::Queue;
@@ -29,17 +29,14 @@ use crate::console::Door;
 use crate::diff;
 use crate::lookout::Observed;
 use crate::lookout::bounds::Bounds;
-use crate::run::{confinement, notify, privileges};
 use crate::subject::graph;
 use crate::subject::recording::Captures;
 use crate::subject::secrets::Veil;
 pub use history::{Gone, History};
+use reload::{OnTrial, Previous};
 use statistics::{Statistics, statistics};
-use trial::Before;
 
 const ENDING: &str = "the program is about to end";
-/// During a trial, whether the program is about to end is looked at so often.
-const TRIAL_LOOK: Duration = Duration::from_millis(50);
 
 /// What the program needs to remember of a configuration that runs.
 #[derive(Clone)]
@@ -64,6 +61,7 @@ pub struct Daemon {
     identity: Identity,
     /// As the command line said.
     verbosity: Verbosity,
+    sandbox: SandboxUnsaid,
     /// None once the end has begun. Held while a configuration is put into effect.
     engine: Mutex<Option<Engine>>,
     /// What runs, to go back to it.
@@ -72,6 +70,9 @@ pub struct Daemon {
     trial: Duration,
     /// Held for the time of a reload and its trial.
     reloading: Mutex<()>,
+    on_trial: OnTrial,
+    /// What a roll-back puts into effect.
+    previous: Mutex<Previous>,
     /// Another process has taken the place of this one.
     given: AtomicBool,
     /// Microseconds within which the service manager wants a sign of life; 0: it wants none.
@@ -109,12 +110,15 @@ impl Daemon {
             path: options.config.clone(),
             identity,
             verbosity: options.verbosity,
+            sandbox: options.sandbox,
             shared: Arc::clone(engine.shared()),
             running: RwLock::new(Arc::new(Running::new(&configuration, engine.view()))),
             engine: Mutex::new(Some(engine)),
             current: Mutex::new(configuration),
             trial: options.reload_health_time,
             reloading: Mutex::default(),
+            on_trial: OnTrial::default(),
+            previous: Mutex::default(),
             given: AtomicBool::new(false),
             watchdog: AtomicU64::new(0),
             statistics_every: AtomicU64::new(0),
@@ -181,112 +185,6 @@ impl Daemon {
         Arc::clone(&self.running.read())
     }
 
-    /// Reads the configuration again and puts it into effect. When that fails, or when the configuration
-    /// fails its health check within its trial, what ran before runs on. Both outcomes are sentences.
-    pub fn reload(&self, asked: &Reload) -> Result<String, String> {
-        let _one = self.reloading.lock();
-        notify::reloading();
-        oplog::notice("Configuration reload request received, reloading configuration", &[]);
-        let outcome = self.replace(&asked.drops).and_then(|(before, old)| {
-            self.try_out(&before, asked.trial.unwrap_or(self.trial))
-                .or_else(|reason| self.back_to(old, reason))
-        });
-        let now = seconds(SystemTime::now());
-        self.reloaded.store(now, Ordering::Relaxed);
-        match &outcome {
-            Ok(()) => {
-                self.reloaded_well.store(now, Ordering::Relaxed);
-                oplog::notice("New configuration initialized", &[]);
-                oplog::notice("Configuration reload finished", &[]);
-            }
-            Err(error) => {
-                oplog::error(
-                    "Error initializing configuration, reverting back to the old one",
-                    &[("error", error)],
-                );
-            }
-        }
-        notify::ready();
-        match outcome {
-            Ok(()) => Ok("Config reload successful".into()),
-            Err(error) => Err(format!("Config reload failed, reverted to previous config: {error}")),
-        }
-    }
-
-    /// Puts what the file says now into effect. What to compare it with, and what ran before.
-    fn replace(&self, drops: &[String]) -> Result<(Before, Configuration), String> {
-        // Read before the engine is held: whatever reading waits for must not hold up the end.
-        let mut configuration = Configuration::read(&self.path);
-        let mut slot = self.engine.lock();
-        let engine = slot.as_mut().ok_or(ENDING)?;
-        let plan = configuration.compile(&self.identity, engine.existing());
-        configuration.log_findings();
-        let Some(mut plan) = plan else {
-            return Err(configuration.first_error().unwrap_or_else(|| "the configuration has errors".into()));
-        };
-        privileges::suffice(&configuration, &plan, &self.current.lock())?;
-        confinement::suffice(&configuration, &plan)?;
-        plan.drops = drops.to_vec();
-        let before = Before::new(engine.view());
-        let globals = Arc::clone(&plan.globals);
-        engine.apply(plan).map_err(|faults| joined(&faults))?;
-        Ok((before, self.installed(configuration, engine, &globals)))
-    }
-
-    /// Notes what runs from now on, and gives back what ran before.
-    fn installed(&self, configuration: Configuration, engine: &Engine, globals: &Settings) -> Configuration {
-        let fresh = Arc::new(Running::new(&configuration, engine.view()));
-        // Noted first: the ledger of what runs knows what of that it shows itself.
-        self.history.replaced(&self.running().view, &fresh.view);
-        *self.running.write() = fresh;
-        self.apply_log_level(globals);
-        self.apply_statistics(globals);
-        *self.bounds.lock() = Bounds::of(globals);
-        self.keep_input.store(globals.size("keep-input").unwrap_or(0), Ordering::Relaxed);
-        self.door.replace(configuration.console.as_ref());
-        std::mem::replace(&mut *self.current.lock(), configuration)
-    }
-
-    /// Waits for the end of the trial. The error is why the configuration has failed.
-    fn try_out(&self, before: &Before, trial: Duration) -> Result<(), String> {
-        let until = Instant::now() + trial;
-        while Instant::now() < until {
-            std::thread::park_timeout(TRIAL_LOOK.min(until.saturating_duration_since(Instant::now())));
-            if self.engine.lock().is_none() {
-                return Ok(());
-            }
-        }
-        if trial.is_zero() {
-            return Ok(());
-        }
-        trial::verdict(before, &self.running().view, &self.shared)
-            .map_err(|reason| format!("it failed its health check: {reason}"))
-    }
-
-    /// What ran before is put into effect again.
-    fn back_to(&self, mut old: Configuration, reason: String) -> Result<(), String> {
-        let mut slot = self.engine.lock();
-        let engine = slot.as_mut().ok_or(ENDING)?;
-        let again =
-            old.compile(&self.identity, engine.existing()).ok_or("it does not compile any more".to_owned());
-        let outcome = again.and_then(|plan| {
-            let globals = Arc::clone(&plan.globals);
-            engine.apply(plan).map_err(|faults| joined(&faults))?;
-            self.installed(old, engine, &globals);
-            Ok(())
-        });
-        match outcome {
-            Ok(()) => Err(reason),
-            Err(error) => {
-                oplog::critical(
-                    "The configuration that ran before cannot be put into effect",
-                    &[("error", &error)],
-                );
-                Err(format!("{reason}; and what ran before cannot be put into effect again: {error}"))
-            }
-        }
-    }
-
     /// Everything that runs is opened anew: another process, to which it was given, has failed.
     pub fn restart(&self, engine: &mut Engine, queues: Vec<Queue>) -> Result<(), String> {
         let mut existing = Existing::new();
@@ -303,6 +201,11 @@ impl Daemon {
         self.history.replaced(&running.view, &fresh.view);
         *self.running.write() = fresh;
         Ok(())
+    }
+
+    /// Looks at the configuration that runs. A reload waits meanwhile.
+    pub fn with_configuration<T>(&self, look: impl FnOnce(&Configuration) -> T) -> T {
+        look(&self.current.lock())
     }
 
     /// What the configuration that runs says of the console.

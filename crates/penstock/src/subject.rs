@@ -1,10 +1,12 @@
 //! What the program answers to the control socket.
 
 pub mod balance;
+mod dead_letters;
 mod explain;
 pub mod graph;
 pub mod health;
 mod look;
+mod options;
 mod queues;
 pub mod recording;
 pub mod secrets;
@@ -23,7 +25,7 @@ use control::look::LookRequest;
 use control::queues::QueueRequest;
 use control::request::Reload;
 use control::tap::TapRequest;
-use control::{ConfigView, Counter, Health, Ledger, Subject};
+use control::{ConfigView, Counter, Health, InEffect, Ledger, Subject};
 
 use crate::lookout::Observed;
 use crate::program::Daemon;
@@ -79,6 +81,10 @@ impl Subject for Served {
         self.program.reload(asked)
     }
 
+    fn roll_back(&self) -> Result<String, String> {
+        self.program.roll_back()
+    }
+
     fn take_over(&self, stream: UnixStream, linger: Duration) {
         take_over::giver::serve(&self.program, stream, linger);
     }
@@ -116,6 +122,10 @@ impl Subject for Served {
         self.program.running().statements.get(node).cloned()
     }
 
+    fn options(&self, node: &str) -> Vec<InEffect> {
+        self.program.with_configuration(|configuration| options::of(configuration, node))
+    }
+
     fn rehearse(&self, source: Option<&str>, line: &str) -> Result<String, String> {
         // What the file has now may have other secrets than what runs.
         let veil = crate::explain::rehearse::veil_of(self.program.path());
@@ -138,6 +148,10 @@ impl Subject for Served {
 
     fn queue(&self, request: &QueueRequest) -> Result<String, String> {
         queues::answer(&self.program, request)
+    }
+
+    fn dead_letters(&self, count_max: usize) -> Result<String, String> {
+        self.program.running().veil.over_answer(dead_letters::answer(&self.program.shared, count_max))
     }
 
     fn explain(&self, request: &ExplainRequest) -> Result<String, String> {

@@ -13,6 +13,8 @@ pub enum Resource {
     Graph,
     Events,
     Reload,
+    RollBack,
+    SendAgain,
     Page,
     Style,
     Script,
@@ -23,6 +25,10 @@ pub enum Resource {
     Rehearse,
     Queues,
     Log,
+    Allowed,
+    Difference,
+    DeadLetters,
+    Tap,
 }
 
 const PLACES: &[(&str, Resource)] = &[
@@ -33,6 +39,8 @@ const PLACES: &[(&str, Resource)] = &[
     ("/graph.json", Resource::Graph),
     ("/events", Resource::Events),
     ("/control/reload", Resource::Reload),
+    ("/control/roll-back", Resource::RollBack),
+    ("/control/dead-letters", Resource::SendAgain),
     ("/", Resource::Page),
     ("/console.css", Resource::Style),
     ("/console.js", Resource::Script),
@@ -43,6 +51,10 @@ const PLACES: &[(&str, Resource)] = &[
     ("/rehearse.json", Resource::Rehearse),
     ("/queues.json", Resource::Queues),
     ("/log.json", Resource::Log),
+    ("/allowed.json", Resource::Allowed),
+    ("/difference.json", Resource::Difference),
+    ("/dead-letters.json", Resource::DeadLetters),
+    ("/tap.json", Resource::Tap),
 ];
 
 impl Resource {
@@ -52,7 +64,7 @@ impl Resource {
     }
 
     fn changes_something(self) -> bool {
-        self == Resource::Reload
+        matches!(self, Resource::Reload | Resource::RollBack | Resource::SendAgain)
     }
 
     /// Says something to whoever does not show the token.
@@ -67,7 +79,14 @@ impl Resource {
     fn shows_texts(self) -> bool {
         matches!(
             self,
-            Resource::Configuration | Resource::Dropped | Resource::Next | Resource::Rehearse | Resource::Log
+            Resource::Configuration
+                | Resource::Dropped
+                | Resource::Next
+                | Resource::Rehearse
+                | Resource::Log
+                | Resource::Difference
+                | Resource::DeadLetters
+                | Resource::Tap
         )
     }
 }

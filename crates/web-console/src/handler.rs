@@ -7,8 +7,10 @@ use crate::metrics;
 use crate::options::Options;
 use crate::sampler::Sampler;
 use control::Subject;
+use control::queues::QueueRequest;
 use control::request::Reload;
 use http_server::{Answer, Handler, Head, Later, Query, Request, header};
+use serde_json::json;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +18,16 @@ use std::time::Duration;
 /// The page: nothing of it comes from anywhere else.
 const PAGE: &str = include_str!("page/console.html");
 const STYLE: &str = include_str!("page/console.css");
-const SCRIPT: &str = include_str!("page/console.js");
+/// Its parts are one script: they share what they know.
+const SCRIPT: &str = concat!(
+    include_str!("page/console.js"),
+    include_str!("page/graph.js"),
+    include_str!("page/panel.js"),
+    include_str!("page/views.js"),
+    include_str!("page/story.js"),
+    include_str!("page/change.js"),
+    include_str!("page/begin.js"),
+);
 /// The longest trial that may be asked for.
 const TRIAL_MAX: u64 = 600;
 
@@ -46,6 +57,9 @@ impl Pages {
             Resource::Dropped => looks::dropped(head.query(), &*subject),
             Resource::Next => looks::next(head.query(), &*subject),
             Resource::Rehearse => looks::rehearse(head.query(), &*subject),
+            Resource::Tap => looks::tap(head.query(), &*subject),
+            Resource::Difference => looks::difference(&*subject),
+            Resource::DeadLetters => looks::dead_letters(&*subject),
             _ => looks::queues(&*subject),
         })
     }
@@ -60,11 +74,23 @@ impl Pages {
     fn reload(&self, query: Query<'_>) -> Later {
         let trial = query.get("trial").and_then(|text| text.parse().ok());
         let trial = trial.map(|seconds: u64| Duration::from_secs(seconds.min(TRIAL_MAX)));
+        self.control(move |subject| subject.reload(&Reload { trial, drops: Vec::new() }))
+    }
+
+    /// Something is changed; both outcomes are sentences.
+    fn control(&self, work: impl FnOnce(&dyn Subject) -> Result<String, String> + Send + 'static) -> Later {
         let subject = Arc::clone(&self.subject);
-        later(move || match subject.reload(&Reload { trial, drops: Vec::new() }) {
+        later(move || match work(&*subject) {
             Ok(text) => Answer::text(200, &text),
             Err(text) => Answer::text(409, &text),
         })
+    }
+
+    /// What the page may offer.
+    fn allowed(&self) -> Answer {
+        let Options { allow_control, show_messages, .. } = &self.options;
+        let allowed = json!({ "version": 1, "control": allow_control, "messages": show_messages });
+        Answer::json(200, allowed.to_string())
     }
 }
 
@@ -104,6 +130,11 @@ impl Handler for Pages {
             Some(Resource::Graph) => at_once(Answer::json(200, self.subject.graph() + "\n")),
             Some(Resource::Events) => at_once(self.events()),
             Some(Resource::Reload) => self.reload(head.query()),
+            Some(Resource::RollBack) => self.control(|subject| subject.roll_back()),
+            Some(Resource::SendAgain) => {
+                self.control(|subject| subject.queue(&QueueRequest::Replay { to: None }))
+            }
+            Some(Resource::Allowed) => at_once(self.allowed()),
             Some(Resource::Page) => at_once(Answer::new(200, "text/html; charset=utf-8", PAGE)),
             Some(Resource::Style) => at_once(Answer::new(200, "text/css; charset=utf-8", STYLE)),
             Some(Resource::Script) => at_once(Answer::new(200, "text/javascript; charset=utf-8", SCRIPT)),
@@ -118,6 +149,9 @@ impl Handler for Pages {
                 | Resource::Dropped
                 | Resource::Next
                 | Resource::Rehearse
+                | Resource::Tap
+                | Resource::Difference
+                | Resource::DeadLetters
                 | Resource::Queues),
             ) => self.look(place, request.head),
         };

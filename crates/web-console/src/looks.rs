@@ -1,9 +1,10 @@
-//! What the page asks for beside the stream: the last hour of a row, dropped messages, those that come next,
-//! a line that is only tried, queues on disk, the log.
+//! What the page asks for beside the stream: a statement with its options, dropped messages, those that come
+//! next, a line that is only tried, queues on disk, dead letters, what a reload would change, the log.
 
 use control::explain::ExplainRequest;
+use control::look::LookRequest;
 use control::tap::TapRequest;
-use control::{Counter, Subject};
+use control::{ConfigView, Counter, InEffect, SetBy, Subject};
 use http_server::{Answer, Query};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ const VERSION: u32 = 1;
 /// Messages that are waited for at a time, and for how long at most.
 const COUNT_MAX: usize = 20;
 const PATIENCE_MAX: u64 = 20;
+/// Dead letters in one answer.
+const LETTERS_MAX: usize = 100;
 /// A line that is tried.
 const LINE_BYTES_MAX: usize = 8 << 10;
 
@@ -26,14 +29,28 @@ fn given(outcome: Result<String, String>) -> Answer {
     outcome.map_or_else(|why| refused(&why), |text| Answer::json(200, oplog::hidden(&text).into_owned()))
 }
 
+/// The lines of a statement, and the options of its drivers that are in effect.
 pub fn configuration(query: Query<'_>, subject: &dyn Subject) -> Answer {
     let node = query.get("node").unwrap_or_default();
-    match subject.statement(&node) {
-        Some(text) => {
-            Answer::json(200, json!({ "version": VERSION, "node": node, "text": text }).to_string())
-        }
-        None => refused("there is no such statement"),
-    }
+    let Some(text) = subject.statement(&node) else { return refused("there is no such statement") };
+    let options: Vec<Value> = subject.options(&node).iter().map(option).collect();
+    let all = json!({ "version": VERSION, "node": node, "text": text, "options": options });
+    given(Ok(all.to_string()))
+}
+
+fn option(option: &InEffect) -> Value {
+    let (set_by, at) = match &option.set_by {
+        SetBy::Driver { at } => ("driver", Some(at)),
+        SetBy::Global { at } => ("global", Some(at)),
+        SetBy::Preset => ("preset", None),
+    };
+    json!({
+        "driver": option.driver,
+        "name": option.name,
+        "value": option.value,
+        "set_by": set_by,
+        "at": at,
+    })
 }
 
 /// `destination` and `reason`, both may be left out.
@@ -51,6 +68,7 @@ pub fn next(query: Query<'_>, subject: &dyn Subject) -> Answer {
     let request = ExplainRequest {
         json: true,
         is_lost: query.is_on("lost"),
+        dropped: None,
         count: (number("count").unwrap_or(1) as usize).clamp(1, COUNT_MAX),
         patience: Duration::from_secs(number("seconds").unwrap_or(10).clamp(1, PATIENCE_MAX)),
         source: query.get("source").filter(|name| !name.is_empty()),
@@ -58,6 +76,30 @@ pub fn next(query: Query<'_>, subject: &dyn Subject) -> Answer {
         filter: query.get("filter").filter(|text| !text.trim().is_empty()),
     };
     given(subject.explain(&request))
+}
+
+/// The messages that come by a `place`: `count`, `seconds`.
+pub fn tap(query: Query<'_>, subject: &dyn Subject) -> Answer {
+    let number = |name: &str| query.get(name).and_then(|text| text.parse::<u64>().ok());
+    let request = LookRequest {
+        place: query.get("place").unwrap_or_default(),
+        filter: query.get("filter").filter(|text| !text.trim().is_empty()),
+        template: None,
+        count: (number("count").unwrap_or(10) as usize).clamp(1, COUNT_MAX),
+        patience: Duration::from_secs(number("seconds").unwrap_or(10).clamp(1, PATIENCE_MAX)),
+    };
+    given(subject.look(&request))
+}
+
+/// What the file says differently from what runs.
+pub fn difference(subject: &dyn Subject) -> Answer {
+    let said = subject.config(ConfigView::Difference);
+    given(said.map(|text| json!({ "version": VERSION, "text": text }).to_string()))
+}
+
+/// The oldest of them.
+pub fn dead_letters(subject: &dyn Subject) -> Answer {
+    given(subject.dead_letters(LETTERS_MAX))
 }
 
 /// `line`, and `source` where several fit.

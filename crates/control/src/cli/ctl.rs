@@ -1,20 +1,18 @@
 //! `syslog-ng-ctl`, also `penstock ctl`: commands, options, output and exit codes of the original.
 
 mod credentials;
+mod healthcheck;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use oplog::Verbosity;
 
 use super::{CalledAs, Running, SYSLOG_NG_CONTROL, print, usage_exit};
-use crate::client::{ClientError, Reply, Status, request};
-
-/// Pause before asking again a program that is reloading.
-const RETRY_PAUSE: Duration = Duration::from_millis(200);
+use crate::client::{Reply, Status, request};
 
 /// Controls the running program over its control socket.
 #[derive(Debug, Parser)]
@@ -68,6 +66,8 @@ enum Command {
         #[arg(long)]
         diff: bool,
     },
+    /// Put what ran before the last reload into effect again, or end a trial that is under way
+    RollBack,
     /// Stop the program
     Stop,
     /// Reopen destination files, for logrotate
@@ -234,7 +234,7 @@ pub fn run_ctl(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     match ctl.command {
-        Command::Healthcheck { timeout } => healthcheck(&socket, Duration::from_secs(timeout)),
+        Command::Healthcheck { timeout } => healthcheck::ask(&socket, Duration::from_secs(timeout)),
         Command::Reload { diff: true, .. } if !shows_difference(&socket) => ExitCode::from(1),
         command => match line(command) {
             Ok(line) => plain(&socket, &line),
@@ -286,28 +286,6 @@ fn show(reply: &Reply) -> ExitCode {
     }
 }
 
-fn healthcheck(socket: &Path, timeout: Duration) -> ExitCode {
-    let deadline = Instant::now() + timeout;
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let reply = if left.is_zero() {
-            Err(ClientError::TimedOut(timeout))
-        } else {
-            request(socket, "HEALTHCHECK", Some(left))
-        };
-        match reply {
-            Ok(reply) if reply.status == Status::Retry && left > RETRY_PAUSE => {
-                std::thread::sleep(RETRY_PAUSE);
-            }
-            Ok(reply) => return show(&reply),
-            Err(error) => {
-                stdio::err!("{}", error.explained());
-                return ExitCode::from(2);
-            }
-        }
-    }
-}
-
 /// The request of a command. Asks for what is missing; the error is a sentence.
 fn line(command: Command) -> Result<String, String> {
     let switch = |word: &str, switch: Switch| match switch.set {
@@ -328,6 +306,7 @@ fn line(command: Command) -> Result<String, String> {
             let drops: String = drop.iter().map(|name| format!(" DROP {name}")).collect();
             format!("RELOAD{trial}{drops}")
         }
+        Command::RollBack => "ROLL_BACK".into(),
         Command::Stop => "STOP".into(),
         Command::Reopen => "REOPEN".into(),
         Command::Config(Config { preprocessed: true, .. }) => "CONFIG GET PREPROCESSED".into(),

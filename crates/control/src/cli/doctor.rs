@@ -15,9 +15,9 @@ Looks at the configuration, the program that runs, and this machine; changes not
 see which program has a port.
 Exit code: 0 nothing has to be mended; 1 something has; 2 wrong usage.")]
 pub struct DoctorArgs {
-    /// Configuration file
-    #[arg(short = 'f', long, value_name = "FILE", default_value = "/etc/penstock/penstock.conf")]
-    pub config: PathBuf,
+    /// Configuration file [default: that of the running program, else /etc/penstock/penstock.conf]
+    #[arg(short = 'f', long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// Hours after which a source of which nothing comes any more is silent
     #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u64).range(1..=8760))]
     pub silent: u64,

@@ -2,10 +2,39 @@
 
 use super::Running;
 use crate::explain::ExplainRequest;
+use crate::ledger::DropReason;
 use clap::Args;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// Which messages are meant that are lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dropped {
+    /// No destination gets them.
+    Unrouted,
+    /// A destination drops them.
+    For(DropReason),
+}
+
+impl Dropped {
+    fn reason(self) -> Option<DropReason> {
+        match self {
+            Dropped::Unrouted => None,
+            Dropped::For(reason) => Some(reason),
+        }
+    }
+}
+
+/// The dropped messages of these reasons are remembered.
+fn dropped(text: &str) -> Result<Dropped, String> {
+    match text {
+        "" => Ok(Dropped::Unrouted),
+        "queue-full" => Ok(Dropped::For(DropReason::QueueFull)),
+        "refused" => Ok(Dropped::For(DropReason::Refused)),
+        _ => Err("of dropped messages those of queue-full and refused are known one by one".to_owned()),
+    }
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -13,9 +42,10 @@ Examples:
   penstock explain --next 'program(\"sshd\")'
   penstock explain --source s_net --from 10.0.0.7 --count 3
   penstock explain --dropped --timeout 60
+  penstock explain --dropped queue-full
   penstock explain --config new.conf --line '<13>Nov 23 10:00:00 web app[7]: hello'
   penstock explain --config new.conf --source s_net --input sample.log
-  penstock explain --config penstock.conf --file /var/log/auth.log:17
+  penstock explain --file /var/log/auth.log:17
 
 Without --config the running program is asked about messages that come from now on, without stopping or slowing it.
 With --config nothing runs and nothing is delivered: the message goes through the configuration, and the destinations show what
@@ -25,9 +55,10 @@ pub struct ExplainArgs {
     /// Wait for a message for which this filter expression holds, as its source has read it; default: any
     #[arg(long, value_name = "FILTER", conflicts_with = "config")]
     pub next: Option<String>,
-    /// Only messages that no destination gets
-    #[arg(long, conflicts_with = "config")]
-    pub dropped: bool,
+    /// Only messages that no destination gets; with a reason, those that a destination drops for it:
+    /// queue-full, refused
+    #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "", value_parser = dropped, conflicts_with = "config")]
+    pub dropped: Option<Dropped>,
     /// Stop after so many messages
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000),
           conflicts_with = "config")]
@@ -51,8 +82,9 @@ pub struct ExplainArgs {
     /// A file of messages, one in a line, or a recording; - is standard input
     #[arg(long, value_name = "FILE", requires = "config")]
     pub input: Option<PathBuf>,
-    /// A line of an output, as PATH:LINE: what wrote it
-    #[arg(long, value_name = "PATH:LINE", requires = "config", conflicts_with_all = ["line", "input"])]
+    /// A line of an output, as PATH:LINE: what wrote it; in the configuration of the running program where
+    /// none is named
+    #[arg(long, value_name = "PATH:LINE", conflicts_with_all = ["line", "input", "next", "dropped"])]
     pub file: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -66,7 +98,8 @@ impl ExplainArgs {
     pub fn request(&self) -> ExplainRequest {
         ExplainRequest {
             json: self.json,
-            is_lost: self.dropped,
+            is_lost: self.dropped == Some(Dropped::Unrouted),
+            dropped: self.dropped.and_then(Dropped::reason),
             count: self.count as usize,
             patience: Duration::from_secs(self.timeout),
             source: self.source.clone(),

@@ -49,6 +49,7 @@ impl Jobs {
                 Outcome::Now("RETRY the configuration is being reloaded".into())
             }
             Request::Reload(_)
+            | Request::RollBack
             | Request::Health
             | Request::Queue(_)
             | Request::Explain(_)

@@ -74,6 +74,10 @@ impl Subject for Fake {
         }
     }
 
+    fn roll_back(&self) -> Result<String, String> {
+        Err("nothing ran before".to_owned())
+    }
+
     fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
     }
@@ -103,6 +107,10 @@ impl Subject for Fake {
         None
     }
 
+    fn options(&self, _node: &str) -> Vec<super::InEffect> {
+        Vec::new()
+    }
+
     fn rehearse(&self, _source: Option<&str>, _line: &str) -> Result<String, String> {
         Err("nothing runs here".to_owned())
     }
@@ -130,6 +138,10 @@ impl Subject for Fake {
 
     fn queue(&self, request: &crate::queues::QueueRequest) -> Result<String, String> {
         Err(format!("{request:?}"))
+    }
+
+    fn dead_letters(&self, count_max: usize) -> Result<String, String> {
+        Err(format!("there are no {count_max}"))
     }
 
     fn explain(&self, request: &crate::explain::ExplainRequest) -> Result<String, String> {

@@ -209,7 +209,7 @@ fn dead_letters_are_kept_shown_and_tried_again() {
     );
 
     // It is still too long: it dies again.
-    assert!(done(&lab, &["replay", "dead-letters"]).starts_with("1 dead letters given"));
+    assert!(done(&lab, &["replay", "dead-letters"]).starts_with("1 dead letter given"));
     penstock
         .wait_ledger(|l| (l.dropped_for("refused") != 2).then(|| "two refused".to_owned()))
         .assert_balanced();
@@ -219,7 +219,7 @@ fn dead_letters_are_kept_shown_and_tried_again() {
             .stderr
             .contains("no destination `missing`")
     );
-    assert!(done(&lab, &["replay", "dead-letters", "--to", "f"]).starts_with("1 dead letters given"));
+    assert!(done(&lab, &["replay", "dead-letters", "--to", "f"]).starts_with("1 dead letter given"));
     wait_queue(&lab, "dead-letters", 0);
     assert_eq!(lab.text("letters").trim_end(), long);
     penstock.ledger().assert_balanced();
@@ -249,7 +249,7 @@ fn letters_kept_a_moment_ago_are_tried_again_too() {
         };
         penstock.wait_ledger(seen(refused)).assert_balanced();
         let said = done(&lab, &["replay", "dead-letters"]);
-        assert!(said.starts_with(&format!("{round} dead letters given")), "{said}");
+        assert!(said.starts_with(&format!("{round} dead letter")), "{said}");
         refused += round as u64;
         penstock.wait_ledger(seen(refused)).assert_balanced();
     }

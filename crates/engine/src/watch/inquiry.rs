@@ -4,6 +4,8 @@
 //! With no question open this costs a relaxed load a batch. A batch in which a message fits is worked on
 //! message by message; only the messages that fit are remembered.
 
+mod fitting;
+
 use super::looks::Looks;
 use super::{At, Event, Message, Sight, Statement, Verdict, Watch, What};
 use crate::plan_map::StepId;
@@ -179,25 +181,12 @@ impl Inquiry {
         self.asked.source.as_ref().is_none_or(|name| **name == *source.group || *name == source.id)
     }
 
-    fn wants(&self, batch: &Batch, record: &Record, cx: &mut FilterContext) -> bool {
-        self.asked.from.is_none_or(|from| address(batch, record) == Some(from))
-            && self.asked.filter.as_ref().is_none_or(|filter| filter.holds_for(batch, record, cx))
-    }
-
     fn take(&self, story: Story) {
         let mut found = self.found.lock();
         if found.len() < self.asked.count {
             found.push(story);
             self.changed.notify_all();
         }
-    }
-}
-
-/// The address a message came from; that of the sender behind a proxy.
-fn address(batch: &Batch, record: &Record) -> Option<IpAddr> {
-    match &batch.context(record)?.peer {
-        Peer::Local => None,
-        Peer::Inet { remote, .. } => Some(remote.ip().to_canonical()),
     }
 }
 
@@ -226,7 +215,7 @@ struct Followed {
 impl Following {
     /// `None` when nobody asks about a message of this batch.
     #[inline]
-    pub fn of(source: &Source, batch: &Batch, cx: &mut FilterContext) -> Option<Following> {
+    pub fn of(source: &Source, batch: &mut Batch, cx: &mut FilterContext) -> Option<Following> {
         match OPEN_COUNT.load(Ordering::Relaxed) {
             0 => None,
             _ => Following::asked(source, batch, cx),
@@ -234,15 +223,18 @@ impl Following {
     }
 
     #[cold]
-    fn asked(source: &Source, batch: &Batch, cx: &mut FilterContext) -> Option<Following> {
+    fn asked(source: &Source, batch: &mut Batch, cx: &mut FilterContext) -> Option<Following> {
         let mut following = Following { followed: Vec::new(), looks: None, began: Instant::now() };
         let open: Vec<Arc<Inquiry>> = OPEN.lock().clone();
         for inquiry in open.iter().filter(|i| i.wants_source(source) && !i.is_resting()) {
             let left = inquiry.asked.count.saturating_sub(inquiry.found.lock().len());
             let is_searched = inquiry.asked.is_lost || inquiry.asked.looks.is_some();
             let room = if is_searched { FOLLOWED_MAX } else { left.min(FOLLOWED_MAX) };
-            let fits = batch.records.iter().filter(|record| inquiry.wants(batch, record, cx));
-            for record in fits.take(if left == 0 { 0 } else { room }) {
+            if left == 0 {
+                continue;
+            }
+            let fits = fitting::of(&inquiry.asked, batch, cx);
+            for record in fits.iter().take(room).filter_map(|index| batch.records.get(*index as usize)) {
                 following.add(source, batch, record, Some(Arc::clone(inquiry)));
             }
         }

@@ -25,10 +25,14 @@ pub fn right(patient: &Patient) -> Vec<Finding> {
     let cure = format!("penstock check {file}");
     match (of_language(Severity::Error), of_language(Severity::Warning)) {
         (0, 0) => vec![Finding::ok(format!("{file} is right"))],
-        (0, warnings) => vec![Finding::warn(format!("{file} has {warnings} warnings"), cure)],
+        (0, warnings) => vec![Finding::warn(
+            format!("{file} has {}", stdio::counted(warnings as u64, "warning", "warnings")),
+            cure,
+        )],
         (errors, _) => {
             let first = configuration.first_error().unwrap_or_default();
-            vec![Finding::fail(format!("{file} has {errors} errors; {first}"), cure)]
+            let errors = stdio::counted(errors as u64, "error", "errors");
+            vec![Finding::fail(format!("{file} has {errors}; {first}"), cure)]
         }
     }
 }

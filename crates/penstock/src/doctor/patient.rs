@@ -12,6 +12,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 use template::Identity;
 
+/// Where no program says what it runs.
+const CONFIG: &str = "/etc/penstock/penstock.conf";
 /// Time given to the program to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(15);
 
@@ -38,19 +40,21 @@ pub struct RunningProgram {
 
 impl Patient {
     pub fn of(args: &DoctorArgs) -> Patient {
-        let mut configuration = Configuration::read(&args.config);
+        let (program, silence) = match args.running.socket().and_then(RunningProgram::of) {
+            Ok(program) => (Some(program), None),
+            Err(why) => (None, Some(why)),
+        };
+        let of_program = || client::configuration_file(&program.as_ref()?.socket).ok();
+        let config = args.config.clone().or_else(of_program).unwrap_or_else(|| CONFIG.into());
+        let mut configuration = Configuration::read(&config);
         let host = host_name().unwrap_or_else(|_| "localhost".to_owned());
         let plan = configuration.compile(&Identity::new(&host), &Existing::tried());
         preflight::look(&mut configuration, plan.as_ref());
         let texts = [configuration.original(), &configuration.config().preprocessed];
         let veil = Veil::of(&texts);
-        let (program, silence) = match args.running.socket().and_then(RunningProgram::of) {
-            Ok(program) => (Some(program), None),
-            Err(why) => (None, Some(why)),
-        };
         Patient {
             configuration,
-            config: args.config.clone(),
+            config,
             state_dir: args.running.folder().unwrap_or_else(|_| PENSTOCK_STATE_DIR.into()),
             plan,
             program,

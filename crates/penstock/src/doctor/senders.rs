@@ -28,7 +28,9 @@ pub fn silent(patient: &Patient) -> Vec<Finding> {
         }
     }
     if heard > 0 {
-        found.push(Finding::ok(format!("{heard} were heard within {} hours", patient.silent_hours)));
+        let heard = stdio::counted(heard, "sender was", "senders were");
+        let hours = stdio::counted(patient.silent_hours, "hour", "hours");
+        found.push(Finding::ok(format!("{heard} heard within {hours}")));
     }
     found
 }

@@ -63,7 +63,9 @@ fn node(node: &Node<'_>) -> Value {
 fn fate(fate: &Fate) -> Value {
     match fate {
         Fate::Delivered => json!({ "state": "delivered" }),
-        Fate::Waits(count) => json!({ "state": "waits", "messages": count }),
+        Fate::Dropped(reason) => json!({ "state": "dropped", "reason": reason }),
+        Fate::Unknown => json!({ "state": "unknown" }),
+        Fate::Waits { messages, why } => json!({ "state": "waits", "messages": messages, "why": why }),
         Fate::Rehearsed => json!({ "state": "rehearsed" }),
     }
 }

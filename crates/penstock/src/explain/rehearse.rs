@@ -85,7 +85,8 @@ pub fn makes_its_own(source: &PlannedSource) -> String {
 pub fn fates(stories: &[Story]) -> Fates {
     let told = stories.iter().flat_map(|story| &story.told);
     let queued = told.filter(|told| matches!(told.what, Happened::Queued { .. }));
-    queued.filter_map(|told| Some((told.step.as_ref()?.0, Fate::Rehearsed))).collect()
+    let by_step = queued.filter_map(|told| Some((told.step.as_ref()?.0, Fate::Rehearsed))).collect();
+    Fates { by_step, ..Fates::default() }
 }
 
 /// The source that is named; the only one where none is.

@@ -122,9 +122,14 @@ fn verdict(kind: Kind, reached: &Reached<'_>) -> Option<&'static str> {
 fn fate(out: &mut String, depth: usize, reached: &Reached<'_>) {
     let text = match &reached.fate {
         Some(Fate::Delivered) => "delivered".to_owned(),
-        Some(Fate::Waits(count)) => {
-            let waiting = stdio::counted(*count, "message is", "messages are");
-            format!("waits: {waiting} in the queue of this destination")
+        Some(Fate::Dropped(reason)) => format!("dropped: {reason}"),
+        Some(Fate::Unknown) => {
+            "delivered or dropped: this destination drops messages faster than they are remembered".to_owned()
+        }
+        Some(Fate::Waits { messages, why }) => {
+            let waiting = stdio::counted(*messages, "message is", "messages are");
+            let why = why.as_ref().map(|why| format!("\n{}because {why}", "  ".repeat(depth + 1)));
+            format!("waits: {waiting} in the queue of this destination{}", why.unwrap_or_default())
         }
         Some(Fate::Rehearsed) | None => return,
     };

@@ -10,16 +10,33 @@ use std::time::Duration;
 /// What is known of the queue of a destination that got a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Everything that was in it then was delivered, or dropped and counted.
+    /// Everything that was in it then was delivered.
     Delivered,
+    /// The destination has dropped the message, for this reason.
+    Dropped(&'static str),
+    /// Everything that was in it then was delivered or dropped, and more was dropped than is remembered: the
+    /// message may be one of them.
+    Unknown,
     /// So many messages wait there.
-    Waits(u64),
+    Waits { messages: u64, why: Option<String> },
     /// Nothing was sent.
     Rehearsed,
 }
 
-/// By the step of a destination.
-pub type Fates = BTreeMap<StepId, Fate>;
+/// What has become of the outputs of messages.
+#[derive(Default)]
+pub struct Fates {
+    /// Of all that a destination got, by its step.
+    pub by_step: BTreeMap<StepId, Fate>,
+    /// Of single outputs, where it is another one.
+    pub single: HashMap<(StepId, Vec<u8>), Fate>,
+}
+
+impl Fates {
+    pub fn of(&self, step: StepId, output: &Text) -> Option<&Fate> {
+        self.single.get(&(step, output.kept.clone())).or_else(|| self.by_step.get(&step))
+    }
+}
 
 /// A message, ready to be shown.
 pub struct Tree<'a> {
@@ -28,7 +45,7 @@ pub struct Tree<'a> {
     /// What its source read in it.
     pub values: Vec<&'a Happened>,
     pub roots: Vec<Node<'a>>,
-    /// Statements of the destinations that got it.
+    /// Statements of the destinations that got it, and did not drop it.
     pub destinations: Vec<String>,
 }
 
@@ -56,7 +73,7 @@ pub struct Reached<'a> {
 
 /// Lays a story over its plan.
 pub fn of<'a>(story: &'a Story, map: &PlanMap, fates: &Fates) -> Tree<'a> {
-    let (steps, mut tree) = by_step(story);
+    let (steps, mut tree) = by_step(story, fates);
     // A plan that took effect meanwhile has other steps under the same numbers.
     let is_same = steps.iter().all(|(id, step)| {
         map.entry(*id).is_some_and(|entry| entry.statement.as_deref().is_none_or(|s| *s == step.statement))
@@ -87,7 +104,7 @@ struct At<'a> {
 }
 
 /// Sorts what happened by the step at which it did.
-fn by_step(story: &Story) -> (HashMap<StepId, At<'_>>, Tree<'_>) {
+fn by_step<'a>(story: &'a Story, fates: &Fates) -> (HashMap<StepId, At<'a>>, Tree<'a>) {
     let mut tree = Tree { received: None, values: Vec::new(), roots: Vec::new(), destinations: Vec::new() };
     let mut steps: HashMap<StepId, At<'_>> = HashMap::new();
     // The step that changes belong to.
@@ -110,7 +127,10 @@ fn by_step(story: &Story) -> (HashMap<StepId, At<'_>>, Tree<'_>) {
                 }
                 what => at.events.push(what),
             }
-            if matches!(what, Happened::Queued { .. }) && !tree.destinations.contains(&statement.rule) {
+            if let Happened::Queued { output, .. } = what
+                && !matches!(fates.of(*id, output), Some(Fate::Dropped(_)))
+                && !tree.destinations.contains(&statement.rule)
+            {
                 tree.destinations.push(statement.rule.clone());
             }
             continue;
@@ -152,6 +172,14 @@ impl<'a> Layout<'_, 'a> {
         Some(self.shown(id, entry.kind, label(entry), children))
     }
 
+    fn fate(&self, id: StepId, events: &[&Happened]) -> Option<Fate> {
+        let mut outputs = events.iter().filter_map(|event| match event {
+            Happened::Queued { output, .. } => Some(output),
+            _ => None,
+        });
+        outputs.find_map(|output| self.fates.of(id, output)).cloned()
+    }
+
     fn shown(&self, id: StepId, kind: Kind, label: String, children: Vec<Node<'a>>) -> Node<'a> {
         let at = self.steps.get(&id);
         let is_leaf = matches!(kind, Kind::Filter | Kind::Rewrite | Kind::Parser | Kind::FilterX);
@@ -159,7 +187,7 @@ impl<'a> Layout<'_, 'a> {
             verdict: at.and_then(|at| at.verdict),
             took: at.and_then(|at| at.took).filter(|_| is_leaf),
             events: at.map(|at| at.events.clone()).unwrap_or_default(),
-            fate: self.fates.get(&id).cloned(),
+            fate: at.and_then(|at| self.fate(id, &at.events)),
         };
         let location = match (at, self.map.entry(id)) {
             (Some(at), _) => at.statement.location.clone(),

@@ -3,19 +3,25 @@
 use crate::explain::render;
 use crate::explain::tree::{Fate, Fates};
 use crate::program::{Daemon, Running};
+use control::DropReason;
 use control::explain::ExplainRequest;
-use engine::ledger::DestinationCounters;
+use control::ledger::Wait;
+use engine::ledger::{DestinationCounters, REMAINS_MAX, Remain, Remains};
 use engine::plan_map::{Counters, PlanMap, StepId};
-use engine::watch::inquiry::{self, Asked, Happened, Story};
-use std::collections::BTreeMap;
+use engine::watch::inquiry::{self, Asked, Happened, Story, Text};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// By then a batch is in the queues of its destinations.
 const QUEUED: Duration = Duration::from_millis(20);
 /// How long it may take to be delivered, for the answer to say so.
 const DELIVERED_MAX: Duration = Duration::from_millis(300);
 const LOOK: Duration = Duration::from_millis(2);
+
+/// Messages that are gone through at a time, and for how long, where dropped ones are looked for.
+const SEARCHED: usize = 256;
+const SEARCH: Duration = Duration::from_millis(200);
 
 /// Waits for the messages, and tells what happened to them.
 pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, String> {
@@ -24,22 +30,61 @@ pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, Stri
         is_known(&running, name)?;
     }
     let filter = request.filter.as_deref().map(|text| program.filter(text)).transpose()?;
-    let asked = Asked {
+    let asked = |count: usize| Asked {
         source: request.source.clone(),
         from: request.from.map(|from| from.to_canonical()),
-        filter,
+        filter: filter.clone(),
         is_lost: request.is_lost,
-        count: request.count,
+        count,
         looks: None,
     };
-    let stories = inquiry::ask(asked, request.patience);
+    let (stories, fates) = match request.dropped {
+        None => {
+            let stories = inquiry::ask(asked(request.count), request.patience);
+            let fates = fates(program, &stories);
+            (stories, fates)
+        }
+        Some(reason) => {
+            let until = Instant::now() + request.patience;
+            let (mut stories, mut all) = (Vec::new(), Fates::default());
+            while stories.len() < request.count && Instant::now() < until {
+                let patience = SEARCH.min(until.saturating_duration_since(Instant::now()));
+                let some = inquiry::ask(asked(SEARCHED), patience);
+                let fates = fates(program, &some);
+                stories.extend(some.into_iter().filter(|story| was_dropped(story, &fates, reason)));
+                all.single.extend(fates.single);
+                all.by_step.extend(fates.by_step);
+            }
+            stories.truncate(request.count);
+            (stories, all)
+        }
+    };
     if stories.is_empty() {
-        let what = if request.is_lost { "message without a destination" } else { "message that fits" };
+        let what = match (request.is_lost, request.dropped) {
+            (true, _) => "message without a destination".to_owned(),
+            (_, Some(reason)) => format!("message that a destination drops for {}", reason.name()),
+            _ => "message that fits".to_owned(),
+        };
         return Err(format!("no {what} came within {} s", request.patience.as_secs()));
     }
     // The one that was in effect when they came, unless a reload came between.
     let map = &program.running().view.map;
-    Ok(render(&stories, map, &fates(map, &stories), request.json))
+    Ok(render(&stories, map, &fates, request.json))
+}
+
+/// A destination has dropped it for this reason.
+fn was_dropped(story: &Story, fates: &Fates, reason: DropReason) -> bool {
+    outputs(story).any(
+        |(id, output)| matches!(fates.of(id, output), Some(Fate::Dropped(name)) if *name == reason.name()),
+    )
+}
+
+/// What was put into queues, at which step.
+fn outputs(story: &Story) -> impl Iterator<Item = (StepId, &Text)> {
+    story.told.iter().filter_map(|told| match (&told.step, &told.what) {
+        (Some((id, _)), Happened::Queued { output, .. }) => Some((*id, output)),
+        _ => None,
+    })
 }
 
 fn is_known(running: &Running, name: &str) -> Result<(), String> {
@@ -51,13 +96,13 @@ fn is_known(running: &Running, name: &str) -> Result<(), String> {
     Err(format!("there is no source `{name}`, there are {}", ids.join(", ")))
 }
 
-/// What has become of the queues that the messages were put into.
-fn fates(map: &PlanMap, stories: &[Story]) -> Fates {
-    let told = stories.iter().flat_map(|story| &story.told);
-    let queued = told.filter(|told| matches!(told.what, Happened::Queued { .. }));
-    let steps = queued.filter_map(|told| told.step.as_ref().map(|(id, _)| *id));
-    let counters: BTreeMap<StepId, Arc<DestinationCounters>> = steps
-        .filter_map(|id| match &map.entry(id)?.counters {
+/// What has become of what was put into queues for the messages.
+fn fates(program: &Daemon, stories: &[Story]) -> Fates {
+    let map = &program.running().view.map;
+    let counters: BTreeMap<StepId, Arc<DestinationCounters>> = stories
+        .iter()
+        .flat_map(outputs)
+        .filter_map(|(id, _)| match &map.entry(id)?.counters {
             Counters::Destination(counters) => Some((id, Arc::clone(counters))),
             _ => None,
         })
@@ -73,7 +118,49 @@ fn fates(map: &PlanMap, stories: &[Story]) -> Fates {
         while dealt_with() < target && Instant::now() < until {
             std::thread::park_timeout(LOOK);
         }
-        if dealt_with() >= target { Fate::Delivered } else { Fate::Waits(counters.waiting.value()) }
+        match dealt_with() >= target {
+            true => Fate::Delivered,
+            false => Fate::Waits { messages: counters.waiting.value(), why: why(program, map, *id) },
+        }
     };
-    counters.iter().map(|(id, counters)| (*id, fate(id, counters))).collect()
+    let by_step = counters.iter().map(|(id, counters)| (*id, fate(id, counters))).collect();
+    let mut single = HashMap::new();
+    for (story, (id, output)) in stories.iter().flat_map(|story| outputs(story).map(move |one| (story, one)))
+    {
+        let fate = counters.get(&id).and_then(|counters| lost(&counters.remains, story, output));
+        single.extend(fate.map(|fate| ((id, output.kept.clone()), fate)));
+    }
+    Fates { by_step, single }
+}
+
+/// Whether a destination has dropped this output since the message came, as far as that is remembered.
+fn lost(remains: &Remains, story: &Story, output: &Text) -> Option<Fate> {
+    let came = story.came.map_or(UNIX_EPOCH, |at| {
+        UNIX_EPOCH + Duration::new(at.secs.unsigned_abs(), at.usec.saturating_mul(1000))
+    });
+    let is_it = |remain: &Remain| remain.bytes == output.bytes && output.kept.starts_with(&remain.text);
+    let mut is_over = false;
+    for reason in Remains::REASONS {
+        let mut kept = remains.since(reason, 0);
+        let all = kept.len();
+        kept.retain(|remain| remain.at >= came);
+        if kept.iter().any(is_it) {
+            let word = reason.name().replace('_', "-");
+            return DropReason::ALL
+                .map(DropReason::name)
+                .into_iter()
+                .find(|name| *name == word)
+                .map(Fate::Dropped);
+        }
+        // All that is remembered is newer than the message.
+        is_over |= all == REMAINS_MAX && kept.len() == all;
+    }
+    is_over.then_some(Fate::Unknown)
+}
+
+/// The sentence of the ledger about this destination.
+fn why(program: &Daemon, map: &PlanMap, id: StepId) -> Option<String> {
+    let label = map.entry(id)?.label();
+    let name = label.strip_prefix("destination ")?;
+    program.observed().waits.iter().find(|wait| wait.destination == name).map(Wait::sentence)
 }

@@ -161,9 +161,8 @@ fn replay(program: &Daemon, to: Option<&str>) -> Result<String, String> {
                 if !injector.wait() {
                     through.state.lock().under_way.remove(&number);
                     letters.end_replay(end, from);
-                    return Err(format!(
-                        "{given} dead letters given to their destinations; these take no more"
-                    ));
+                    let given = stdio::counted(given, "dead letter", "dead letters");
+                    return Err(format!("{given} given to destinations; these take no more"));
                 }
                 let mark = Mark::new(Arc::clone(&through) as Arc<dyn Acknowledge>, number);
                 injector.push(&outlet, message, mark);
@@ -178,9 +177,9 @@ fn replay(program: &Daemon, to: Option<&str>) -> Result<String, String> {
             }
         }
     }
-    let mut text = format!("{given} dead letters given to their destinations");
+    let mut text = format!("{} given to destinations", stdio::counted(given, "dead letter", "dead letters"));
     for (why, count) in stays {
-        text += &format!("; {count} stay: {why}");
+        text += &format!("; {}: {why}", stdio::counted(count, "stays", "stay"));
     }
     Ok(text)
 }

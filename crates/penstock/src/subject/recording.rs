@@ -120,7 +120,9 @@ pub fn replay(program: &Daemon, request: &ReplayRequest) -> Result<String, Strin
             let texts: Vec<&[u8]> = part.iter().map(|entry| entry.text).collect();
             let context = context(source, first.peer, &program.identity().loghost);
             let again = Again { context, received: stamp(first.time), texts: &texts };
-            replayer.run(source, &again).map_err(|why| format!("after {taken} messages: {why}"))?;
+            replayer.run(source, &again).map_err(|why| {
+                format!("after {}: {why}", stdio::counted(taken as u64, "message", "messages"))
+            })?;
             taken += texts.len();
         }
     }

@@ -1,0 +1,244 @@
+// The graph: which rows of the ledger belong to which card, the cards, the lines between them.
+
+const group = (id) => id.replace(/#\d+$/, '');
+let cards = [];
+let edges = [];
+
+// The rows of the ledger that a node of the graph stands for.
+function rowsOf(node) {
+  if (node.kind === 'log') {
+    const named = rows.path.get(node.name);
+    const placed = rows.path.get(node.at);
+    return [named || placed].filter(Boolean);
+  }
+  const plain = node.name.replace(/^#/, '');
+  return [...rows[node.kind].values()].filter((row) => [node.name, plain].includes(group(row.name)));
+}
+
+function build() {
+  const nodes = new Map(graph.nodes.map((node) => [node.node, node]));
+  const next = new Map();
+  for (const { from, to } of graph.arcs) next.set(from, [...(next.get(from) || []), to]);
+  const used = new Set(graph.arcs.flatMap(({ from, to }) => [from, to]));
+  cards = [];
+  edges = [];
+  for (const node of graph.nodes) {
+    if (!['source', 'log', 'destination'].includes(node.kind) || !used.has(node.node)) continue;
+    const card = { node, steps: [], from: [], to: [] };
+    if (node.kind === 'log') {
+      const seen = new Set([node.node]);
+      const open = [...(next.get(node.node) || [])];
+      while (open.length) {
+        const id = open.shift();
+        if (seen.has(id)) continue;
+        seen.add(id);
+        const step = nodes.get(id);
+        if (!step) continue;
+        if (step.kind === 'destination') { card.to.push(id); continue; }
+        card.steps.push(step);
+        open.push(...(next.get(id) || []));
+      }
+    }
+    cards.push(card);
+  }
+  const by = new Map(cards.map((card) => [card.node.node, card]));
+  for (const { from, to } of graph.arcs) {
+    if (from.startsWith('source:') && by.has(from)) {
+      // A source may stand beside a step of the path.
+      const path = by.get(to) || cards.find((card) => card.steps.some((step) => step.node === to));
+      if (path && !path.from.includes(from)) path.from.push(from);
+    }
+  }
+  for (const card of cards) {
+    for (const from of card.from) edges.push({ from: by.get(from), to: card });
+    for (const to of card.to) if (by.has(to)) edges.push({ from: card, to: by.get(to) });
+  }
+  for (const column of ['sources', 'paths', 'destinations']) $(column).replaceChildren($(column).firstElementChild);
+  for (const card of cards) draw(card);
+  for (const select of [$('try-source'), $('next-source')]) {
+    const kept = select.value;
+    select.replaceChildren(make('option', { value: '' }, 'any'),
+      ...cards.filter((card) => card.node.kind === 'source').map((card) => make('option', {}, card.node.name)));
+    select.value = kept;
+  }
+  const byEnd = (end) => {
+    const all = new Map();
+    for (const edge of edges) all.set(edge[end], all.get(edge[end]) || []).get(edge[end]).push(edge);
+    return all;
+  };
+  const [leaving, coming] = [byEnd('from'), byEnd('to')];
+  for (const edge of edges) {
+    const out = leaving.get(edge.from).length;
+    const into = coming.get(edge.to);
+    edge.widest = Math.max(out, into.length) > FAN ? WIDEST_OF_MANY : WIDEST;
+    edge.place = out > FAN ? 0.82 : out > 1 ? 0.8 - 0.2 * (into.indexOf(edge) % 3) : into.length > 1 ? 0.2 : 0.5;
+  }
+  $('edges').replaceChildren();
+  for (const edge of edges) {
+    edge.path = make('path', { onclick: () => open(edge.from.node.kind === 'source' ? edge.from : edge.to, true) });
+    edge.text = make('text', {});
+    $('edges').append(edge.path, edge.text);
+  }
+  filter();
+}
+
+function draw(card) {
+  const { node } = card;
+  card.element = make('button', { class: 'card', type: 'button', onclick: () => open(card) },
+    make('span', { class: 'top' },
+      make('span', { class: 'name' }, node.kind === 'log' && node.name.startsWith('#') ? place(node.at) : node.name),
+      card.rate = make('span', { class: 'rate' })),
+    card.detail = make('span', { class: 'detail' }),
+    card.steps.length ? make('span', { class: 'chips' }, ...card.steps.slice(0, 8).map((step) =>
+      make('span', { class: 'chip' }, label(step))),
+      card.steps.length > 8 ? make('span', { class: 'chip' }, '+' + (card.steps.length - 8)) : null) : null,
+    card.notes = make('span', {}),
+    node.kind === 'log' ? null : make('svg', { class: 'spark', viewBox: '0 0 60 20', preserveAspectRatio: 'none' }, card.spark = make('path', {})));
+  $({ source: 'sources', log: 'paths', destination: 'destinations' }[node.kind]).append(card.element);
+}
+
+const place = (at) => at.replace(/^.*\//, '');
+const label = (step) => (step.name.startsWith('#') ? (step.info[0] || step.kind) : step.kind + ' ' + step.name);
+
+// ---- showing
+
+const sum = (list, field) => list.reduce((all, row) => all + row[field], 0);
+
+function health(word, text) {
+  $('health').className = 'pill ' + word;
+  $('health').textContent = text;
+}
+
+function reasons(list) {
+  const all = {};
+  for (const row of list) for (const [reason, n] of Object.entries(row.reasons)) all[reason] = (all[reason] || 0) + n;
+  return all;
+}
+
+// Why messages wait at a destination, why a source is held back.
+function troubles(node) {
+  const name = node.name.replace(/^#/, '');
+  if (node.kind === 'destination') return waits.filter((one) => group(one.destination) === name);
+  return node.kind === 'source' ? held.filter((one) => group(one.source) === name) : [];
+}
+
+function show() {
+  const sources = [...rows.source.values()];
+  const destinations = [...rows.destination.values()];
+  $('total-in').replaceChildren(...rate(sum(sources, 'rate')));
+  $('total-out').replaceChildren(...rate(sum(destinations, 'out')));
+  const waiting = sum(destinations, 'waiting');
+  $('total-waiting').textContent = short(waiting);
+  const lost = sum(destinations, 'dropped') + sum(sources, 'dropped');
+  $('total-dropped').textContent = short(lost);
+  $('total-dropped').className = lost ? 'bad-text' : '';
+  const dropping = destinations.some((row) => row.lost > 0);
+  const troubles = [[waits.length, waits.length + ' waiting'], [held.length, held.length + ' held'], [dropping, 'dropping'], [disks.length, 'disk nearly full']];
+  const trouble = troubles.find(([is]) => is);
+  health(trouble ? 'degraded' : 'ok', trouble ? trouble[1] : 'ok');
+  badge('waiting-count', waits.length + held.length + disks.length);
+  badge('dropped-count', lost);
+  for (const card of cards) refresh(card);
+  link();
+  const view = document.querySelector('[role=tab][aria-selected=true]').getAttribute('aria-controls');
+  if (view === 'ledger') ledger();
+  if (view === 'waiting') waitingView();
+  if (chosen) numbers(chosen);
+}
+
+function badge(id, n) {
+  $(id).hidden = !n;
+  $(id).textContent = short(n);
+}
+
+function refresh(card) {
+  const { node } = card;
+  const list = rowsOf(node);
+  const now = list.reduce((last, row) => Math.max(last, row.at), 0);
+  const moved = list.reduce((last, row) => Math.max(last, row.moved), 0);
+  card.flow = sum(list, node.kind === 'destination' ? 'out' : 'rate');
+  card.out = sum(list, 'out');
+  card.rate.replaceChildren(...rate(card.flow));
+  const detail = list.length ? list.map((row) => row.detail).filter(Boolean).join(', ') : node.info.join(', ');
+  card.detail.textContent = node.kind === 'log' ? (node.info.join(', ') || '') : detail;
+  card.detail.hidden = !card.detail.textContent;
+  const notes = [];
+  const [one] = troubles(node);
+  const lost = reasons(list);
+  const names = Object.keys(lost);
+  const waiting = sum(list, 'waiting');
+  if (one) notes.push(make('span', { class: 'note waits' }, brief(one)));
+  else if (waiting > 0 && node.kind === 'destination') notes.push(make('span', { class: 'note waits' }, count(waiting) + ' waiting'));
+  for (const name of names) notes.push(make('span', { class: 'note drops' }, count(lost[name]) + ' dropped: ' + name));
+  card.notes.replaceChildren(...notes);
+  card.state = names.length ? 'drops' : one ? 'waits' : !list.length || now - moved > IDLE_MS ? 'idle' : '';
+  card.element.className = 'card ' + card.state + (chosen === card ? ' chosen' : '');
+  if (card.spark) {
+    const past = Array.from({ length: SPARK }, (_, i) => list.reduce((all, row) => all + (row.past[row.past.length - SPARK + i] || 0), 0));
+    card.spark.setAttribute('d', area(past, 60, 20));
+  }
+}
+
+function brief(one) {
+  if (one.source) return 'held back' + (one.by && one.by.length ? ' by ' + one.by.join(', ') : '');
+  const error = one.error ? ': ' + (one.error.text || one.error) : '';
+  return one.state.replace('-', ' ') + error + ', ' + count(one.waiting) + ' waiting';
+}
+
+function area(values, width, height, most = Math.max(...values, 1e-9)) {
+  if (!values.length) return '';
+  const step = width / Math.max(1, values.length - 1);
+  const points = values.map((value, i) => (i * step).toFixed(1) + ',' + (height - (value / most) * height * 0.95).toFixed(1));
+  return 'M0,' + height + ' L' + points.join(' L') + ' L' + width + ',' + height + ' Z';
+}
+
+function link() {
+  if ($('graph').hidden || getComputedStyle($('edges')).display === 'none') return;
+  const base = $('canvas').getBoundingClientRect();
+  const most = Math.max(1, ...cards.map((card) => card.flow || 0));
+  for (const edge of edges) {
+    const visible = !edge.from.element.hidden && !edge.to.element.hidden;
+    edge.path.style.display = edge.text.style.display = visible ? '' : 'none';
+    if (!visible) continue;
+    const a = edge.from.element.getBoundingClientRect();
+    const b = edge.to.element.getBoundingClientRect();
+    const into = edge.to.node.kind === 'destination';
+    const flow = into ? Math.min(edge.from.out, rowsRate(edge.to)) : Math.min(edge.from.flow, edge.to.flow);
+    const [x1, y1] = [a.right - base.left, a.top - base.top + Math.min(a.height / 2, 34)];
+    const [x2, y2] = [b.left - base.left, b.top - base.top + Math.min(b.height / 2, 34)];
+    const bend = (x2 - x1) / 2;
+    edge.path.setAttribute('d', `M${x1},${y1} C${x1 + bend},${y1} ${x2 - bend},${y2} ${x2},${y2}`);
+    edge.path.setAttribute('stroke-width', flow > 0 ? (1.5 + edge.widest * Math.sqrt(flow / most)).toFixed(1) : 1.5);
+    const state = into ? edge.to.state : '';
+    edge.path.setAttribute('class', (state === 'drops' || state === 'waits' ? state : flow > 0 ? '' : 'idle') + (chosen && (chosen === edge.from || chosen === edge.to) ? ' held' : ''));
+    edge.text.textContent = flow > 0 ? short(flow) + '/s' : '';
+    // Where lines come together, their numbers stand apart at the other ends.
+    const t = edge.place;
+    const curve = (p, q, r, s) => (1 - t) ** 3 * p + 3 * (1 - t) ** 2 * t * q + 3 * (1 - t) * t * t * r + t ** 3 * s;
+    edge.text.setAttribute('x', curve(x1, x1 + bend, x2 - bend, x2));
+    edge.text.setAttribute('y', curve(y1, y1, y2, y2) + 4);
+  }
+}
+
+const rowsRate = (card) => sum(rowsOf(card.node), 'rate');
+
+function filter() {
+  const wanted = $('search').value.trim().toLowerCase();
+  const fits = (card) => !wanted || [card.node.name, card.node.at, ...card.node.info, ...card.steps.map(label)].join(' ').toLowerCase().includes(wanted);
+  const hit = new Set(cards.filter(fits));
+  // What a hit leads to, and what leads to it.
+  const near = new Set(hit);
+  if (wanted) for (const { from, to } of edges) { if (hit.has(from)) near.add(to); if (hit.has(to)) near.add(from); }
+  let hidden = 0;
+  const shown = { source: 0, log: 0, destination: 0 };
+  const busiest = [...cards].sort((a, b) => (b.flow || 0) - (a.flow || 0));
+  for (const card of cards.length > CARDS_MAX * 2 ? busiest : cards) {
+    const keep = near.has(card) && shown[card.node.kind] < CARDS_MAX;
+    if (keep) shown[card.node.kind] += 1;
+    else if (near.has(card)) hidden += 1;
+    card.element.hidden = !keep;
+  }
+  $('more').hidden = !hidden;
+  $('more').textContent = hidden + ' more: search for them by name';
+  link();
+}
