@@ -60,6 +60,24 @@ fn read(path: &Path, identity: &Identity) -> Result<(Configuration, Plan), Strin
     }
 }
 
+/// Whether two texts of a configuration write the same for these messages.
+pub fn comes_out_same<'m>(
+    texts: [&str; 2],
+    source: Option<&str>,
+    messages: impl Iterator<Item = &'m [u8]>,
+) -> Result<bool, String> {
+    let identity = Identity::new("localhost");
+    let mut plans = Vec::new();
+    for text in texts {
+        let mut configuration = Configuration::read_text("the copy", text);
+        let plan = configuration.compile(&identity, &Existing::tried());
+        plans.push(plan.ok_or_else(|| configuration.report())?);
+    }
+    let [old, new] = plans.as_slice() else { return Ok(false) };
+    let sides = [Side::new(old, Path::new("the copy")), Side::new(new, Path::new("the copy"))];
+    sample::is_same(&sides, source, messages, &identity)
+}
+
 /// The difference of two configurations for people, as the running program tells it before a reload.
 pub fn told(old: &Configuration, new: &Configuration) -> String {
     let differences: Vec<Difference> = compare::compare(&Outline::of(old), &Outline::of(new));

@@ -6,6 +6,7 @@ mod copy;
 mod folder;
 mod load;
 mod mean;
+mod placement;
 mod sink;
 
 pub use bed::{Bed, Measured};

@@ -3,6 +3,7 @@
 
 mod change;
 
+use crate::diff;
 use crate::rig::{Bed, Copy, Folder, Gain, Load, Mean, Outgoing, Sample, Sink, Variant};
 use change::Change;
 use control::cli::TuneArgs;
@@ -13,6 +14,11 @@ use std::time::Duration;
 
 /// Grows when something is removed or changes its meaning.
 const VERSION: u32 = 1;
+
+/// Filters of which an earlier place is looked at.
+const PLACEMENTS_MAX: usize = 20;
+/// Messages of the sample that have to come out the same.
+const TRIED_MESSAGES_MAX: usize = 2000;
 
 /// A change, and what it brought.
 struct Tried {
@@ -42,7 +48,8 @@ fn tune(args: &TuneArgs) -> Result<String, String> {
     let pairs =
         Pairs { copy: &copy, load: &load, outgoing: &outgoing, duration: Duration::from_secs(args.seconds) };
     let (mut base, mut tried) = (Vec::new(), Vec::new());
-    let changes = change::all(copy.has_network());
+    let mut changes = change::all(copy.has_network());
+    changes.extend(placements(&copy, &sample)?);
     let names = changes.iter().map(Change::name).collect::<Vec<String>>().join(", ");
     for change in changes.into_iter().filter(|change| change.name().contains(&args.only)) {
         let mut ratios = Vec::new();
@@ -59,6 +66,20 @@ fn tune(args: &TuneArgs) -> Result<String, String> {
     let base = Mean::of(&base);
     let system = copy.system();
     Ok(if args.json { to_json(args, &base, &tried, &system) } else { to_text(args, &base, &tried, &system) })
+}
+
+/// Filters that may stand earlier: nothing else comes out of the sample then.
+fn placements(copy: &Copy, sample: &Sample) -> Result<Vec<Change>, String> {
+    let plain = copy.text(&Variant::default());
+    let mut changes = Vec::new();
+    for (number, earlier) in copy.earlier().iter().enumerate().take(PLACEMENTS_MAX) {
+        let moved = copy.text(&Variant { earlier: Some(number), ..Variant::default() });
+        let messages = sample.messages().take(TRIED_MESSAGES_MAX);
+        if diff::comes_out_same([&plain, &moved], Some(copy.source()), messages)? {
+            changes.push(Change::of_filter(number, &earlier.words));
+        }
+    }
+    Ok(changes)
 }
 
 /// Measurements in pairs: whatever the machine does more and more, or less and less, is in both of them.
@@ -96,7 +117,7 @@ fn to_text(args: &TuneArgs, base: &Mean, tried: &[Tried], system: &[String]) -> 
         args.seconds,
         stdio::counted(u64::from(args.connections), "connection", "connections")
     );
-    let error = 100.0 * base.error / base.value.max(1.0);
+    let error = 100.0 * base.margin() / base.value.max(1.0);
     let _ = writeln!(out, "# as it is: {:.0} messages/s, +-{error:.1} %", base.value);
     let better = tried.iter().filter(|one| one.gain.is_better());
     for Tried { change, gain } in better {
@@ -132,7 +153,7 @@ fn to_json(args: &TuneArgs, base: &Mean, tried: &[Tried], system: &[String]) -> 
         "seconds": args.seconds,
         "connections": args.connections,
         "messages_per_second": base.value,
-        "error": base.error,
+        "error": base.margin(),
         "tried": tried.collect::<Vec<Value>>(),
         "system": system,
     });

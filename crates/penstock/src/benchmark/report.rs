@@ -8,8 +8,6 @@ use std::fmt::Write;
 
 /// Grows when something is removed or changes its meaning.
 const VERSION: u32 = 1;
-/// Standard errors that are given behind a rate.
-const ERRORS: f64 = 2.0;
 
 pub struct Row {
     pub name: String,
@@ -85,7 +83,7 @@ impl Report {
             }
         }
         out.push_str(
-            "\nMessages/s: through the log paths and lost by no destination; +- is two standard errors. CPU is the program's, all threads.\n",
+            "\nMessages/s: through the log paths and lost by no destination; the true mean lies within +- in 95 of 100 cases. CPU is the program's, all threads.\n",
         );
         out
     }
@@ -138,7 +136,7 @@ impl Report {
 impl Row {
     /// `None` where one measurement says nothing of it.
     pub fn error_percent(&self) -> Option<f64> {
-        (self.count > 1).then(|| 100.0 * ERRORS * self.rate.error / self.rate.value.max(1.0))
+        (self.count > 1).then(|| 100.0 * self.rate.margin() / self.rate.value.max(1.0))
     }
 
     fn error(&self) -> String {

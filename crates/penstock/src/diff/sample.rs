@@ -166,6 +166,26 @@ pub fn run(
     Ok(sampled)
 }
 
+/// Whether these messages come out the same on both sides.
+pub fn is_same<'m>(
+    sides: &[Side<'_>; 2],
+    source: Option<&str>,
+    messages: impl Iterator<Item = &'m [u8]>,
+    identity: &Identity,
+) -> Result<bool, String> {
+    let [old, new] = sides;
+    let mut old = Player::of(old, source, identity)?;
+    let mut new = Player::of(new, source, identity)?;
+    let (received, nobody) = (Stamp::now(0), HashMap::new());
+    for line in messages {
+        let before = old.play(line, received, None, identity);
+        if written(&before, &nobody) != written(&new.play(line, received, None, identity), &nobody) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Destinations that have another name now.
 fn renamed(differences: &[Difference]) -> HashMap<String, String> {
     let names = differences.iter().filter(|difference| difference.change == Change::Renamed);

@@ -1,6 +1,7 @@
 //! A copy of a configuration that touches nothing of what the original does: its sources listen at free ports
 //! of this machine, its destinations write to /dev/null or to a sink.
 
+use super::placement::{self, Earlier};
 use crate::configuration::Configuration;
 use crate::doctor::asked_of_the_system;
 use conf_schema::Context;
@@ -47,12 +48,17 @@ pub struct Variant {
     pub network: String,
     /// Global options.
     pub globals: String,
+    /// The number of a filter that stands earlier, see [`Copy::earlier`].
+    pub earlier: Option<usize>,
 }
 
 pub struct Copy {
     text: String,
     /// What is to stand where, in order.
     places: Vec<Replacement>,
+    earlier: Vec<Earlier>,
+    /// The statement that gets the messages.
+    source: String,
     port: u16,
     system: Vec<String>,
     folder: PathBuf,
@@ -96,7 +102,9 @@ impl Copy {
                 && reads_network(driver)
                 && source.is_none_or(|name| group(driver) == name)
         };
-        let Some(measured) = whole.drivers.iter().find(is_meant).map(|driver| driver.span) else {
+        let Some((measured, source)) =
+            whole.drivers.iter().find(is_meant).map(|driver| (driver.span, group(driver)))
+        else {
             return Err(match source {
                 Some(name) => format!("there is no source `{name}` that takes text over the network"),
                 None => "no source takes text over the network".to_owned(),
@@ -125,7 +133,8 @@ impl Copy {
         }
         places.sort_by_key(|place| place.range.start);
         let system = asked_of_the_system(&first);
-        Ok(Copy { text, places, port, system, folder: std::env::temp_dir() })
+        let earlier = placement::of(&first, &whole);
+        Ok(Copy { text, places, earlier, source, port, system, folder: std::env::temp_dir() })
     }
 
     /// The same, with what it writes below another folder than the system's for temporary files.
@@ -136,6 +145,16 @@ impl Copy {
     /// What it writes is below this one.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The source statement that gets the messages.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Filters that could stand earlier in their log path.
+    pub fn earlier(&self) -> &[Earlier] {
+        &self.earlier
     }
 
     /// A destination of the original goes over the network.
@@ -155,11 +174,16 @@ impl Copy {
 
     /// The copy with what is different in this variant.
     pub fn text(&self, variant: &Variant) -> String {
+        let earlier = variant.earlier.and_then(|number| self.earlier.get(number));
+        let mut edits: Vec<(Range<usize>, String)> =
+            self.places.iter().map(|place| (place.range.clone(), place.driver.text(variant))).collect();
+        edits.extend(earlier.into_iter().flat_map(|earlier| earlier.edits(&self.text)));
+        edits.sort_by_key(|(range, _)| range.start);
         let mut out = String::with_capacity(self.text.len() + 256);
         let mut at = 0;
-        for Replacement { range, driver } in &self.places {
+        for (range, text) in edits {
             out.push_str(self.text.get(at..range.start).unwrap_or_default());
-            out.push_str(&driver.text(variant));
+            out.push_str(&text);
             at = range.end;
         }
         out.push_str(self.text.get(at..).unwrap_or_default());

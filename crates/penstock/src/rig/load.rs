@@ -40,6 +40,10 @@ impl Sample {
         if messages.is_empty() { Err("no messages are in it".to_owned()) } else { Ok(Sample { messages }) }
     }
 
+    pub fn messages(&self) -> impl Iterator<Item = &[u8]> {
+        self.messages.iter().map(Vec::as_slice)
+    }
+
     pub fn mean_bytes(&self) -> usize {
         self.messages.iter().map(Vec::len).sum::<usize>() / self.messages.len().max(1)
     }

@@ -9,6 +9,8 @@ enum At {
     Source,
     Destination,
     Global,
+    /// In its log path, by its number in the copy.
+    Filter(usize),
 }
 
 /// One thing that is different.
@@ -49,9 +51,17 @@ impl Change {
         Change { at, option, value: value.to_string() }
     }
 
-    /// `log-fetch-limit(100)`
+    /// A filter that stands earlier, in words.
+    pub fn of_filter(number: usize, words: &str) -> Change {
+        Change { at: At::Filter(number), option: "filter", value: words.to_owned() }
+    }
+
+    /// `log-fetch-limit(100)`, `filter f_ssh before parser p_kv (relay.conf:15)`
     pub fn name(&self) -> String {
-        format!("{}({})", self.option, self.value)
+        match self.at {
+            At::Filter(_) => self.value.clone(),
+            _ => format!("{}({})", self.option, self.value),
+        }
     }
 
     /// As it is written where it takes effect.
@@ -61,6 +71,7 @@ impl Change {
             At::Source => format!("# at the source: {}", self.name()),
             At::Destination => format!("# at destinations over the network: {}", self.name()),
             At::Global => format!("options {{ {}; }};", self.name()),
+            At::Filter(_) => format!("# in its log path: {}", self.name()),
         }
     }
 
@@ -72,6 +83,7 @@ impl Change {
             At::Source => Variant { source: self.name(), ..plain },
             At::Destination => Variant { network: self.name(), ..plain },
             At::Global => Variant { globals: format!("{};", self.name()), ..plain },
+            At::Filter(number) => Variant { earlier: Some(number), ..plain },
         }
     }
 }
