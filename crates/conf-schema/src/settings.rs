@@ -91,6 +91,13 @@ impl Settings {
         self.values.get(name).map(|e| e.span).or(self.span)
     }
 
+    /// The place of the option when it is set here or, with the same name, among the global options; of the
+    /// whole call otherwise.
+    pub fn span_in_effect(&self, name: &str) -> Option<Span> {
+        let global = || self.globals().filter(|globals| globals.is_set(name))?.span(name);
+        self.values.get(name).map(|e| e.span).or_else(global).or(self.span)
+    }
+
     /// The place of the whole call.
     pub fn call_span(&self) -> Option<Span> {
         self.span

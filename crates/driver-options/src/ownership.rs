@@ -11,12 +11,12 @@ pub fn ownership(s: &Settings, diags: &mut Diagnostics) -> Ownership {
         Some(Change::Set(who)) => {
             let found = find(who);
             if found.is_none()
-                && let Some(span) = s.span(name)
+                && let Some(span) = s.span_in_effect(name)
             {
                 let what = if name.ends_with("group") { "group" } else { "user" };
                 let text = format!("this system has no {what} `{who}`: nothing is given to it");
                 let finding = Diagnostic::warning("D0107", text, span);
-                diags.push(finding.help("create it, or write a number"));
+                diags.push_once(finding.help("create it, or write a number"));
             }
             found
         }

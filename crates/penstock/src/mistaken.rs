@@ -64,7 +64,7 @@ fn kind(bytes: &[u8]) -> Option<Kind> {
     if lines().any(|line| RSYSLOG.iter().any(|begin| line.starts_with(begin)) || is_selector(line)) {
         return Some((
             "a configuration of rsyslog",
-            "its inputs, selectors and actions have to be written as sources, filters and destinations",
+            "penstock convert writes it in this language: docs/convert.md",
         ));
     }
     let first = lines().next()?;

@@ -113,8 +113,8 @@ fn holds(path: &LogPath, outline: &Outline, lints: &mut Lints<'_>) {
             found.push((&reference.name.text, reference.span));
         }
     }
-    if found.len() < 2 {
-        return;
+    if let [(name, span)] = found.as_slice() {
+        return holds_its_others(name, *span, outline, lints);
     }
     let may_hold = |name: &str| outline.destinations.get(name).is_some_and(is_remote_without_disk);
     let risky: Vec<(&str, Span)> = found.iter().copied().filter(|(name, _)| may_hold(name)).collect();
@@ -126,6 +126,24 @@ fn holds(path: &LogPath, outline: &Outline, lints: &mut Lints<'_>) {
         );
         let help = "give it a disk-buffer(), or a log path of its own";
         lints.add(Diagnostic::warning("L0109", text, *span).help(help));
+    }
+}
+
+/// The drivers of one destination wait for each other too.
+fn holds_its_others(name: &str, span: Span, outline: &Outline, lints: &mut Lints<'_>) {
+    let Some(node) = outline.destinations.get(name) else { return };
+    let drivers = || node.children.iter().filter(|child| child.kind == "driver");
+    let Some(risky) = drivers().find(|driver| is_remote_without_disk(driver)) else { return };
+    let others: Vec<&str> =
+        drivers().filter(|driver| !std::ptr::eq(*driver, risky)).map(|driver| driver.text.as_str()).collect();
+    if !others.is_empty() {
+        let text = format!(
+            "while the server of {} in `{name}` is down, {} there gets nothing either: flags(flow-control)",
+            risky.text,
+            others.join(", ")
+        );
+        let help = "give it a disk-buffer(), or a destination and a log path of its own";
+        lints.add(Diagnostic::warning("L0109", text, span).help(help));
     }
 }
 

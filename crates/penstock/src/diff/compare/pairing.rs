@@ -1,7 +1,7 @@
 //! What of two configurations is the same thing: log paths, and the steps in them.
 
 use crate::outline::{Node, Path};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Nodes of two lists that are held against each other one by one; longer ones are paired from both ends.
 const PAIRED_MAX: usize = 4_000_000;
@@ -51,12 +51,23 @@ pub fn pairs_of_paths<'p>(old: &'p [Path], new: &'p [Path]) -> Vec<(Option<&'p P
     pairs
 }
 
-/// How many of their steps two paths have in common.
+/// How many of their steps, those in branches too, two paths have in common.
 fn likeness(a: &Path, b: &Path) -> usize {
-    let is_there = |node: &Node| b.node.children.iter().any(|other| other.meaning() == node.meaning());
-    // A source alone, or a flag, makes nobody alike.
-    let counts = |node: &&Node| !matches!(node.kind, "from" | "flags");
-    a.node.children.iter().filter(counts).filter(|node| is_there(node)).count()
+    let there = steps(b);
+    steps(a).iter().filter(|step| there.contains(*step)).count()
+}
+
+fn steps(path: &Path) -> BTreeSet<String> {
+    let mut steps = BTreeSet::new();
+    for child in &path.node.children {
+        child.each(&mut |node| {
+            // A source alone, or a flag, makes nobody alike.
+            if !matches!(node.kind, "from" | "flags") {
+                steps.insert(node.meaning());
+            }
+        });
+    }
+    steps
 }
 
 /// The longest common sequence, with what is only in one of the two between.
