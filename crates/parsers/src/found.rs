@@ -30,7 +30,7 @@ impl Found {
     }
 
     /// A part of the input.
-    #[inline]
+    #[inline(always)]
     pub fn part(&mut self, name: NameId, start: usize, end: usize, kind: ValueType) {
         let Span { start, len } = Span::between(start, end);
         self.pieces.push(Piece { name, start, len, made: false, kind });
@@ -81,17 +81,16 @@ impl Found {
     #[inline]
     pub fn store(&self, batch: &mut Batch, index: usize, input: Span) {
         let made = if self.made.is_empty() { 0 } else { batch.append(&self.made).start };
-        let mut message = None;
         let value = |piece: &Piece| {
             let base = if piece.made { made } else { input.start };
-            let span = Span { start: base.saturating_add(piece.start), len: piece.len };
-            if piece.name == NameId::MESSAGE {
-                message = Some(span);
-            }
-            (piece.name, span, piece.kind)
+            (piece.name, Span { start: base.saturating_add(piece.start), len: piece.len }, piece.kind)
         };
+        if self.pieces.iter().fold(true, |all, piece| all & piece.name.is_plain()) {
+            return batch.set_plain_spans(index, self.pieces.iter().map(value));
+        }
         batch.set_spans(index, self.pieces.iter().map(value));
-        if let Some(span) = message {
+        if let Some(piece) = self.pieces.iter().rfind(|piece| piece.name == NameId::MESSAGE) {
+            let (_, span, _) = value(piece);
             check_utf8(batch, index, span);
         }
     }

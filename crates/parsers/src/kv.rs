@@ -1,6 +1,8 @@
 //! `kv-parser()` and `linux-audit-parser()`: `key=value key="value with blanks"`.
 
+mod all;
 mod audit;
+pub(crate) mod few;
 pub(crate) mod outlined;
 pub(crate) mod scan;
 
@@ -170,10 +172,19 @@ impl Kv {
         learned: &mut Learned,
     ) -> bool {
         let separators = &self.scanner.separators;
-        let pair = |key: &[u8], name, value| self.keep(name, key, text, value, found);
         match keys {
-            Keys::Some(table) => outlined::read(text, separators, outline, table, pair),
-            Keys::All => outlined::read_all(text, separators, outline, (self.names.prefix(), learned), pair),
+            Keys::Some(table) => outlined::read(text, separators, outline, table, |key, name, value| {
+                self.keep(name, key, text, value, found)
+            }),
+            Keys::All => {
+                let prefix = self.names.prefix();
+                all::read_all(text, separators, outline, (prefix, learned), |key, name, value| {
+                    if value.escaped || self.audit {
+                        return self.keep(name, text.get(key).unwrap_or_default(), text, value, found);
+                    }
+                    found.part(name, value.start, value.end, ValueType::String);
+                })
+            }
         }
     }
 

@@ -35,12 +35,7 @@ impl Learned {
         end: usize,
         may_begin: impl FnOnce(usize) -> bool,
     ) -> Option<(usize, NameId)> {
-        let (start, id) = self.names.before(text, end)?;
-        if !may_begin(start) {
-            return None;
-        }
-        self.names.took();
-        Some((start, id))
+        self.names.before(text, end, may_begin)
     }
 
     /// The name `prefix` + `key`, made when it is new; `None` when it is too long, no UTF-8, or there is no

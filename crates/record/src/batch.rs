@@ -68,6 +68,12 @@ pub struct Record {
 impl Record {
     pub const NO_TEXT: u32 = u32::MAX;
 
+    /// The same with the time and the PRI of another one.
+    #[must_use]
+    pub fn with_header_of(self, other: &Record) -> Record {
+        Record { stamp: other.stamp, stamp_text: other.stamp_text, pri: other.pri, ..self }
+    }
+
     pub fn new(frame: Span) -> Record {
         Record {
             frame,
@@ -262,6 +268,29 @@ impl Batch {
         self.assign(index, name, span, Some(kind));
     }
 
+    /// As [`Batch::set_span`] for each of them, in order; of names that have no place of their own: of no
+    /// field, nor of STRUCTURED-DATA.
+    #[inline]
+    pub fn set_plain_spans(
+        &mut self,
+        index: usize,
+        values: impl ExactSizeIterator<Item = (NameId, Span, ValueType)>,
+    ) {
+        let begin = self.entries.len() as u32;
+        let Some(record) = self.records.get_mut(index) else { return };
+        let (mut next, mut bits) = (record.values, NameBits::default());
+        if values.len() > 0 {
+            record.values = Link(begin + values.len() as u32 - 1);
+        }
+        self.entries.extend(values.zip(begin..u32::MAX).map(|((name, span, kind), at)| {
+            bits.add(name);
+            let entry = Entry { name, span, kind: Some(kind), next };
+            next = Link(at);
+            entry
+        }));
+        record.name_bits.add_all(bits);
+    }
+
     /// As [`Batch::set_span`] for each of them, in order.
     #[inline]
     pub fn set_spans(&mut self, index: usize, values: impl Iterator<Item = (NameId, Span, ValueType)>) {
@@ -269,7 +298,7 @@ impl Batch {
         let mut bits = NameBits::default();
         self.entries.reserve(values.size_hint().0);
         for (name, span, kind) in values {
-            if name.is_field() || name.is_sdata() {
+            if !name.is_plain() {
                 self.keep_first(index, first);
                 self.assign(index, name, span, Some(kind));
                 first = self.records.get(index).map_or(first, |record| record.values);

@@ -53,6 +53,12 @@ impl NameId {
         self.0 >= NameId::HOST.0 && self.0 <= NameId::LEGACY_MSGHDR.0
     }
 
+    /// Whether its values stand among the others: it is no field, nor a name of STRUCTURED-DATA.
+    #[inline]
+    pub fn is_plain(self) -> bool {
+        !self.is_field() && !self.is_sdata()
+    }
+
     /// Whether the number means something in its batch only.
     #[inline]
     pub fn is_local(self) -> bool {
@@ -64,6 +70,7 @@ impl NameId {
         NameId(index as u32 | LOCAL_BIT | mark(name))
     }
 
+    #[inline]
     pub(crate) fn local_index(self) -> Option<usize> {
         self.is_local().then_some((self.0 & !(SDATA_BIT | LOCAL_BIT)) as usize)
     }

@@ -6,7 +6,7 @@ use crate::list::Items;
 use crate::value_pairs::{Found, Plan};
 use crate::writer::{SHORT_BYTES, Writer, padded};
 use record::ValueType;
-use wire::json_marks;
+use wire::{Chunked, Chunks, json_marks, with_chunks};
 
 /// Room that is made for values at first.
 const VALUES_BYTES: usize = 256;
@@ -15,21 +15,37 @@ const VALUES_BYTES: usize = 256;
 pub(crate) fn string(bytes: &[u8], out: &mut Vec<u8>) {
     let mut to = Writer::new(out, bytes.len() + 2 * SHORT_BYTES);
     to.byte(b'"');
-    escaped(bytes, bytes, &mut to);
+    with_chunks(Escaped { bytes, around: bytes, to: &mut to });
     to.byte(b'"');
     let len = to.len();
     to.finish(len);
 }
 
-/// The text without quotes. `around` begins with it, and may go on behind its end.
-fn escaped(bytes: &[u8], around: &[u8], to: &mut Writer<'_>) {
+/// A text without its quotes. `around` begins with it, and may go on behind its end.
+struct Escaped<'a, 't, 'o> {
+    bytes: &'a [u8],
+    around: &'a [u8],
+    to: &'t mut Writer<'o>,
+}
+
+impl Chunked for Escaped<'_, '_, '_> {
+    type Made = ();
+
+    #[inline(always)]
+    fn run<C: Chunks>(self) {
+        escaped::<C>(self.bytes, self.around, self.to);
+    }
+}
+
+#[inline(always)]
+fn escaped<C: Chunks>(bytes: &[u8], around: &[u8], to: &mut Writer<'_>) {
     let mut at = 0;
     while at < bytes.len() {
         // Most chunks have nothing to escape: the next place must not wait for what is found in this one.
         while let (true, Some(chunk)) =
             (bytes.len() - at >= SHORT_BYTES, around.get(at..).and_then(<[u8]>::first_chunk::<SHORT_BYTES>))
         {
-            if json_marks(chunk) != 0 {
+            if C::json_marks(chunk) != 0 {
                 break;
             }
             to.chunk(chunk, SHORT_BYTES);
@@ -38,7 +54,7 @@ fn escaped(bytes: &[u8], around: &[u8], to: &mut Writer<'_>) {
         let (rest, behind) = (bytes.get(at..).unwrap_or_default(), around.get(at..).unwrap_or_default());
         let left = rest.len().min(SHORT_BYTES);
         let chunk = behind.first_chunk().copied().unwrap_or_else(|| padded(rest));
-        let marks = json_marks(&chunk) & first_bits(left);
+        let marks = C::json_marks(&chunk) & first_bits(left);
         if marks == 0 {
             to.chunk(&chunk, left);
             at += left;
@@ -58,16 +74,17 @@ fn first_bits(count: usize) -> u32 {
 }
 
 /// Writes what the text begins with and is not printed as it is, and says how many bytes of it that was.
+#[inline(never)]
 fn marked(bytes: &[u8], to: &mut Writer<'_>) -> usize {
     let Some(byte) = bytes.first() else { return 0 };
     match *byte {
-        b'"' => to.part(b"\\\"", 0, 2),
-        b'\\' => to.part(b"\\\\", 0, 2),
-        b'\n' => to.part(b"\\n", 0, 2),
-        b'\r' => to.part(b"\\r", 0, 2),
-        b'\t' => to.part(b"\\t", 0, 2),
-        0x08 => to.part(b"\\b", 0, 2),
-        0x0c => to.part(b"\\f", 0, 2),
+        b'"' => to.two(b'\\', b'"'),
+        b'\\' => to.two(b'\\', b'\\'),
+        b'\n' => to.two(b'\\', b'n'),
+        b'\r' => to.two(b'\\', b'r'),
+        b'\t' => to.two(b'\\', b't'),
+        0x08 => to.two(b'\\', b'b'),
+        0x0c => to.two(b'\\', b'f'),
         control @ 0..0x20 => to.bytes(&[b'\\', b'u', b'0', b'0', digit(control >> 4), digit(control)]),
         0x80.. => {
             let len = bytes.iter().take_while(|byte| !byte.is_ascii()).count();
@@ -121,59 +138,76 @@ pub(crate) fn object(
 ) -> Result<(), NoObject> {
     let start = out.len();
     let mut to = Writer::new(out, plan.around_bytes + VALUES_BYTES);
-    let result = members(plan, found, text, lenient, &mut to);
+    let result = with_chunks(Members { plan, found, text, lenient, to: &mut to });
     let len = if result.is_ok() { to.len() } else { start };
     to.finish(len);
     result
 }
 
-fn members(
-    plan: &Plan,
-    found: &[Found<'_>],
-    text: &[u8],
+/// The members of an object, as [`object`] has them.
+struct Members<'a, 'f, 't, 'o> {
+    plan: &'a Plan,
+    found: &'a [Found<'f>],
+    text: &'a [u8],
     lenient: bool,
-    to: &mut Writer<'_>,
-) -> Result<(), NoObject> {
-    let start = to.len();
-    // A lead begins with the quote behind the last value and ends with the one before the next: values that
-    // are no texts have none.
-    let mut no_quote = 1;
-    for ((from, end), value) in plan.values(found) {
-        let is_text = value.kind == ValueType::String;
-        to.part(&plan.text, from + no_quote, end - usize::from(!is_text));
-        if value.bytes.len() > RENDERED_BYTES_MAX {
-            return Err(NoObject::TooLarge);
-        }
-        no_quote = usize::from(!is_text);
-        if is_text {
-            text_of(value.bytes, text, to);
-        } else if value.kind == ValueType::Int && is_int(value.bytes) {
-            to.bytes(value.bytes);
-        } else if !to.with(|out| typed(value, out)) {
-            if !lenient {
-                return Err(NoObject::WrongType);
+    to: &'t mut Writer<'o>,
+}
+
+impl Chunked for Members<'_, '_, '_, '_> {
+    type Made = Result<(), NoObject>;
+
+    #[inline(always)]
+    fn run<C: Chunks>(self) -> Result<(), NoObject> {
+        let Members { plan, found, text, lenient, to } = self;
+        let start = to.len();
+        // A lead begins with the quote behind the last value and ends with the one before the next: values that
+        // are no texts have none.
+        let mut no_quote = 1;
+        for ((from, end), value) in plan.values(found) {
+            let is_text = value.kind == ValueType::String;
+            to.part(&plan.text, from + no_quote, end - usize::from(!is_text));
+            if value.bytes.len() > RENDERED_BYTES_MAX {
+                return Err(NoObject::TooLarge);
             }
-            to.with(|out| string(value.bytes, out));
+            no_quote = usize::from(!is_text);
+            if is_text {
+                text_of::<C>(value.bytes, text, to);
+            } else if !other(value, to) {
+                if !lenient {
+                    return Err(NoObject::WrongType);
+                }
+                to.with(|out| string(value.bytes, out));
+            }
+            if to.len() - start > RENDERED_BYTES_MAX {
+                return Err(NoObject::TooLarge);
+            }
         }
-        if to.len() - start > RENDERED_BYTES_MAX {
-            return Err(NoObject::TooLarge);
-        }
+        to.part(&plan.text, plan.tail.0 as usize + no_quote, plan.tail.1 as usize);
+        Ok(())
     }
-    to.part(&plan.text, plan.tail.0 as usize + no_quote, plan.tail.1 as usize);
-    Ok(())
 }
 
 /// A text that mostly stands in a longer one, so that it can be copied in a fixed size.
 #[inline(always)]
-fn text_of(bytes: &[u8], text: &[u8], to: &mut Writer<'_>) {
+fn text_of<C: Chunks>(bytes: &[u8], text: &[u8], to: &mut Writer<'_>) {
     let start = (bytes.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
     let around = text.get(start..).unwrap_or(bytes);
     match around.first_chunk() {
-        Some(chunk) if bytes.len() <= SHORT_BYTES && json_marks(chunk) & first_bits(bytes.len()) == 0 => {
+        Some(chunk) if bytes.len() <= SHORT_BYTES && C::json_marks(chunk) & first_bits(bytes.len()) == 0 => {
             to.chunk(chunk, bytes.len());
         }
-        _ => escaped(bytes, around, to),
+        _ => escaped::<C>(bytes, around, to),
     }
+}
+
+/// A value that is no text; false where it is not of its type.
+#[inline(never)]
+fn other(value: Found<'_>, to: &mut Writer<'_>) -> bool {
+    if value.kind == ValueType::Int && is_int(value.bytes) {
+        to.bytes(value.bytes);
+        return true;
+    }
+    to.with(|out| typed(value, out))
 }
 
 fn typed(value: Found<'_>, out: &mut Vec<u8>) -> bool {

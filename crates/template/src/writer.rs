@@ -58,6 +58,13 @@ impl<'a> Writer<'a> {
         self.chunk(&[byte; SHORT_BYTES], 1);
     }
 
+    #[inline(always)]
+    pub fn two(&mut self, first: u8, second: u8) {
+        let mut chunk = [second; SHORT_BYTES];
+        chunk[0] = first;
+        self.chunk(&chunk, 2);
+    }
+
     /// A part of a text, which lets short parts be copied with what follows them. Nothing where it is not
     /// inside.
     #[inline(always)]

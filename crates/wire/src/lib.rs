@@ -25,4 +25,5 @@ mod word;
 
 pub use framing::{FrameError, Framer, FramerOptions, Framing};
 pub use syslog::{ParseFlags, SyslogOptions, SyslogParser, msgformat};
-pub use word::wide::{json_marks, mask64, not_word64};
+pub use word::chunks::{Chunked, Chunks, json_marks, with_chunks};
+pub use word::wide::{mask64, not_word64};

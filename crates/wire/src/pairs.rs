@@ -44,9 +44,20 @@ pub fn is_word(byte: u8) -> bool {
 #[derive(Default)]
 pub struct Outline {
     places: Places<MANY>,
+    quoted: Vec<Quoted>,
     /// Pair separators may stand between.
     broken: bool,
     found: Found,
+}
+
+/// A value in quotes.
+#[derive(Clone, Copy, Debug)]
+pub struct Quoted {
+    /// Where its quotes stand.
+    pub open: u32,
+    pub close: u32,
+    /// There are backslashes in it.
+    pub escaped: bool,
 }
 
 /// What was seen outside values in quotes; bits of any window.
@@ -73,6 +84,7 @@ impl Outline {
             return false;
         }
         self.places.begin(text.len());
+        self.quoted.clear();
         self.found = Found::default();
         with_lanes(Draw { text, separators, outline: self });
         let Found { strays, breaks, quotes, quoted, gaps, faults } = self.found;
@@ -87,6 +99,12 @@ impl Outline {
     #[inline]
     pub fn places(&self) -> &[u32] {
         self.places.all()
+    }
+
+    /// The values in quotes behind these separators, in order.
+    #[inline]
+    pub fn quoted(&self) -> &[Quoted] {
+        &self.quoted
     }
 
     /// Whether a pair separator may stand before a key.
@@ -162,11 +180,12 @@ impl Edge {
         while opening != 0 {
             let at = opening.trailing_zeros();
             outline.found.quoted = 1;
-            let Some(end) = end_of_quoted(text, base + at as usize, separators) else {
+            let Some(quoted) = quoted(text, base + at as usize, separators) else {
                 outline.found.faults = 1;
                 return;
             };
-            self.quoted_to = end;
+            outline.quoted.push(quoted);
+            self.quoted_to = quoted.close as usize + 1;
             let behind = self.outside(base);
             outside &= behind | !(u64::MAX << at);
             found &= outside;
@@ -209,22 +228,37 @@ impl Edge {
 /// Behind the quote that closes the value opened at `open`: a blank, a pair separator or nothing has to
 /// follow.
 #[inline]
-fn end_of_quoted(text: &[u8], open: usize, separators: &Separators) -> Option<usize> {
-    let end = closing_quote(text, open)? + 1;
-    let rest = text.get(end..)?;
-    (rest.first().is_none_or(|byte| *byte == b' ') || rest.starts_with(&separators.pair)).then_some(end)
+pub fn end_of_quoted(text: &[u8], open: usize, separators: &Separators) -> Option<usize> {
+    quoted(text, open, separators).map(|quoted| quoted.close as usize + 1)
+}
+
+/// The value in quotes opened at `open`, with what has to follow.
+#[inline]
+fn quoted(text: &[u8], open: usize, separators: &Separators) -> Option<Quoted> {
+    let (close, escaped) = closed(text, open)?;
+    let rest = text.get(close + 1..)?;
+    let is_end = rest.first().is_none_or(|byte| *byte == b' ') || rest.starts_with(&separators.pair);
+    is_end.then_some(Quoted { open: open as u32, close: close as u32, escaped })
 }
 
 /// The place of the quote that closes the one at `open`.
 #[inline]
 pub fn closing_quote(text: &[u8], open: usize) -> Option<usize> {
+    closed(text, open).map(|(close, _)| close)
+}
+
+/// The same, and whether there are backslashes before it.
+#[inline]
+fn closed(text: &[u8], open: usize) -> Option<(usize, bool)> {
     let quote = *text.get(open)?;
     let mut at = open + 1;
+    let mut escaped = false;
     loop {
         at += memchr2(quote, b'\\', text.get(at..)?)?;
         if text.get(at) == Some(&quote) {
-            return Some(at);
+            return Some((at, escaped));
         }
+        escaped = true;
         at += 2;
     }
 }

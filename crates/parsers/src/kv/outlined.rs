@@ -1,11 +1,8 @@
-//! The pairs of a text by its outline. Where few are read, most keys are passed over by their last two bytes;
-//! where all are, a key is mostly the one that came next in the message before.
+//! The pairs of a text by its outline. Where few are read, most keys are passed over by their last two bytes.
 
 use super::scan::{Text, skip_blanks};
-use crate::learned::Learned;
 use crate::names::Table;
 use memchr::memchr;
-use record::NameId;
 use std::ops::Range;
 use wire::pairs::{Outline, Separators, closing_quote, is_word};
 
@@ -37,38 +34,6 @@ pub fn read<V: Copy>(
     true
 }
 
-/// Calls `pair` with the key, its name with this prefix and the place of its value for each pair, in order.
-/// False, and none is called, where the text has no outline.
-#[inline]
-pub fn read_all(
-    text: &[u8],
-    separators: &Separators,
-    outline: &mut Outline,
-    (prefix, learned): (&str, &mut Learned),
-    mut pair: impl FnMut(&[u8], NameId, Text),
-) -> bool {
-    if !outline.draw(text, separators) {
-        return false;
-    }
-    learned.begin(prefix);
-    let breaks = if outline.is_broken() { Some(&*separators.pair) } else { None };
-    // A value is known when the key behind it is.
-    let mut open: Option<(NameId, usize, usize)> = None;
-    let mut places = outline.places().iter();
-    loop {
-        let separator = places.next().map(|place| *place as usize);
-        let (start, name) = match separator {
-            Some(separator) => key_before(text, separator, prefix, learned),
-            None => (text.len(), None),
-        };
-        if let Some((name, begin, end)) = open {
-            pair(text.get(begin..end).unwrap_or_default(), name, value(text, end + 1, start, breaks));
-        }
-        let Some(separator) = separator else { return true };
-        open = name.map(|name| (name, start, separator));
-    }
-}
-
 /// Calls `pair` with the place of the key and of the value of each pair, in order. False, and none is called,
 /// where the text has no outline.
 #[inline]
@@ -97,25 +62,14 @@ pub fn each(
     true
 }
 
-/// Where the key in front of a separator begins, and its name.
-#[inline(always)]
-fn key_before(text: &[u8], end: usize, prefix: &str, learned: &mut Learned) -> (usize, Option<NameId>) {
-    let may_begin = |at: usize| text.get(at.wrapping_sub(1)).is_none_or(|byte| !is_word(*byte));
-    if let Some((start, name)) = learned.before(text, end, may_begin) {
-        return (start, Some(name));
-    }
-    let start = start_of_key(text, end);
-    (start, learned.name(prefix, text.get(start..end).unwrap_or_default()))
-}
-
-fn start_of_key(text: &[u8], separator: usize) -> usize {
+pub(super) fn start_of_key(text: &[u8], separator: usize) -> usize {
     let before = text.get(..separator).unwrap_or_default();
     before.iter().rposition(|b| !is_word(*b)).map_or(0, |at| at + 1)
 }
 
 /// The value at `at`, with the next key at `limit` and, in a text that has them, a separator of pairs before
 /// it.
-fn value(text: &[u8], at: usize, limit: usize, breaks: Option<&[u8]>) -> Text {
+pub(super) fn value(text: &[u8], at: usize, limit: usize, breaks: Option<&[u8]>) -> Text {
     if let Some(quote @ (b'"' | b'\'')) = text.get(at).copied()
         && let Some(end) = closing_quote(text, at)
     {
@@ -140,19 +94,21 @@ fn first_break(text: &[u8], start: usize, limit: usize, pair: &[u8]) -> Option<u
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use super::super::all::read_all;
     use super::super::scan::Scanner;
     use super::*;
+    use crate::learned::Learned;
     use proptest::prelude::*;
 
-    fn table() -> Table {
+    pub fn table() -> Table {
         let keys = ["a", "b", "user", "user-name", "x.y"].into_iter();
         Table::new(keys.map(|key| (key.as_bytes().into(), record::intern(key).expect("room"))).collect())
     }
 
-    type Pairs = Vec<(NameId, String, u8, bool)>;
+    pub type Pairs = Vec<(NameId, String, u8, bool)>;
 
-    fn list(text: &[u8], name: NameId, value: Text) -> (NameId, String, u8, bool) {
+    pub fn list(text: &[u8], name: NameId, value: Text) -> (NameId, String, u8, bool) {
         let raw = text[value.start..value.end].escape_ascii().to_string();
         (name, raw, value.quote, value.escaped)
     }
@@ -220,7 +176,7 @@ mod tests {
         assert_eq!(outlined, signs);
     }
 
-    fn by_signs(text: &[u8], separators: &Separators, table: &Table) -> Pairs {
+    pub fn by_signs(text: &[u8], separators: &Separators, table: &Table) -> Pairs {
         let mut found = Vec::new();
         let pair = |key: super::super::scan::Key, value| {
             if let Some(name) = table.at(text, key.start, key.end) {

@@ -153,10 +153,14 @@ impl BatchNames {
     }
 
     /// Of a text with a key in front of `end`: where the key begins and the number of the name prefix + key,
-    /// if this name is the one expected next. What stands in front of such a key is for the caller to look
-    /// at, who then either takes the name with [`BatchNames::took`] or asks for another one.
+    /// if this name is the one expected next and a key may begin there; then the one behind it is expected.
     #[inline(always)]
-    pub fn before(&self, text: &[u8], end: usize) -> Option<(usize, NameId)> {
+    pub fn before(
+        &mut self,
+        text: &[u8],
+        end: usize,
+        may_begin: impl FnOnce(usize) -> bool,
+    ) -> Option<(usize, NameId)> {
         let met = self.met.get(self.next).filter(|met| met.prefixes == self.prefixes && !met.is_tag)?;
         let len = (met.len as usize).wrapping_sub(self.prefix.len());
         let start = end.checked_sub(len)?;
@@ -167,14 +171,12 @@ impl BatchNames {
             1..=8 => differs >> (64 - 8 * len) == 0,
             _ => differs == 0 && self.text_of(met).ends_with(text.get(start..end)?),
         };
-        same.then_some((start, met.id))
-    }
-
-    /// The name that [`BatchNames::before`] gave is taken.
-    #[inline(always)]
-    pub fn took(&mut self) {
-        let follower = self.met.get(self.next).map_or(0, |met| met.follower);
+        if !same || !may_begin(start) {
+            return None;
+        }
+        let (id, follower) = (met.id, met.follower);
         self.step(follower);
+        Some((start, id))
     }
 
     fn find(&mut self, name: &[u8]) -> Option<NameId> {
@@ -365,11 +367,13 @@ pub fn name_key(name: &str) -> u64 {
     }
 }
 
+#[inline]
 pub(super) fn known_key(id: NameId) -> u64 {
     u64::from(id.0) + 1
 }
 
 /// Above all keys of names that are known.
+#[inline]
 pub(super) fn invented_key(hash: u64) -> u64 {
     hash >> 2 | 1 << 62
 }

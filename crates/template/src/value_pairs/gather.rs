@@ -22,14 +22,18 @@ pub(super) const PADDING: [u8; SHORT_BYTES] = [0; SHORT_BYTES];
 pub(crate) struct Found<'a> {
     pub bytes: &'a [u8],
     pub kind: ValueType,
+    /// Its word of the plan's key: of statics whether they are there, of others the name too.
+    word: u64,
 }
 
-/// What was found and the key of its plan, word by word: of statics whether they are there, of others the
-/// name too.
+/// What was found, and whether that is what the plan that was used last is for.
 struct Finding<'a, 'k> {
     pairs: &'k ValuePairs,
     batch: &'a Batch,
-    key: &'k mut Vec<u64>,
+    /// The key of that plan. It is compared word by word, as they are found: to read all of them again at once
+    /// would wait until they are written.
+    expected: &'k [u64],
+    differences: u64,
     found: Vec<Found<'a>>,
 }
 
@@ -44,24 +48,34 @@ impl<'a> Finding<'a, '_> {
         match value {
             // Most values are texts, and stay what they are.
             Some(Value { bytes, kind: ValueType::String }) if self.pairs.takes_text(bytes) => {
-                self.key.push(key << 1 | 1);
-                self.found.push(Found { bytes, kind: ValueType::String });
+                self.push(Found { bytes, kind: ValueType::String, word: key << 1 | 1 });
             }
             _ => self.other(key, value),
         }
     }
 
+    #[inline(always)]
+    fn push(&mut self, found: Found<'a>) {
+        let expected = self.expected.get(self.found.len());
+        self.differences |= expected.map_or(u64::MAX, |expected| expected ^ found.word);
+        self.found.push(found);
+    }
+
+    fn is_expected(&self) -> bool {
+        self.differences == 0 && self.found.len() == self.expected.len()
+    }
+
     #[inline(never)]
     fn other(&mut self, key: u64, value: Option<Value<'a>>) {
         let value = value.filter(|v| self.pairs.takes(*v));
-        self.key.push(key << 1 | u64::from(value.is_some()));
-        self.found.push(self.pairs.cast(value));
+        let word = key << 1 | u64::from(value.is_some());
+        self.push(Found { word, ..self.pairs.cast(value) });
     }
 
     #[inline]
     fn fixed(&mut self, value: Option<Found<'a>>) {
-        self.key.push(u64::from(value.is_some()));
-        self.found.push(value.unwrap_or_default());
+        let word = u64::from(value.is_some());
+        self.push(Found { word, ..value.unwrap_or_default() });
     }
 }
 
@@ -88,19 +102,25 @@ impl ValuePairs {
     ) -> Option<R> {
         self.print(msg, cx, &mut cache.buffers);
         let Cache { sets, buffers: Buffers { text, ends, key, found, .. }, meant } = cache;
-        key.clear();
+        let found_before = recycled(std::mem::take(found));
+        let expected = sets.plans.get(sets.last).map(Plan::key).unwrap_or_default();
         let mut finding =
-            Finding { pairs: self, batch: msg.batch, key, found: recycled(std::mem::take(found)) };
+            Finding { pairs: self, batch: msg.batch, expected, differences: 0, found: found_before };
         let mut printed = printed(text, ends);
         self.fixed(msg, &mut printed, &mut finding);
         if self.walks {
             self.walk(msg, &mut printed, (&mut cx.sdata, meant), &mut finding);
         }
+        let is_expected = finding.is_expected();
         let values = finding.found;
-        let is_known = sets.plans.get(sets.last).is_some_and(|plan| plan.is_for(key));
-        let plan = match is_known {
+        let last = sets.plans.get(sets.last).filter(|plan| is_expected && plan.is_made());
+        let plan = match last.is_some() {
             true => sets.plans.get(sets.last),
-            false => Some(self.plan(msg, sets, key, &mut cx.sdata)),
+            false => {
+                key.clear();
+                key.extend(values.iter().map(|found| found.word));
+                Some(self.plan(msg, sets, key, &mut cx.sdata))
+            }
         };
         let result = plan.map(|plan| used(plan, &values));
         *found = recycled(values);
@@ -134,7 +154,7 @@ impl ValuePairs {
             Cast::No => kind,
             Cast::Yes => ValueType::String,
         };
-        Found { bytes, kind }
+        Found { bytes, kind, word: 0 }
     }
 
     /// Prints pairs that are templates, and takes the escapes out of parameters that have any.
@@ -165,24 +185,23 @@ impl ValuePairs {
     ) {
         for pair in &self.statics {
             let value = match &pair.source {
-                Source::Template(_) => printed.next(),
+                Source::Template(_) => printed.next().map(|v| Value { bytes: v.bytes, kind: v.kind }),
                 Source::Host => {
                     let value = msg.batch.value(msg.record, NameId::HOST);
-                    value.map(|v| Found { bytes: msg.batch.bytes(host_middle(msg)), kind: v.kind })
+                    value.map(|v| Value { bytes: msg.batch.bytes(host_middle(msg)), kind: v.kind })
                 }
                 Source::Value(id) => {
                     let value = msg.batch.value(msg.record, *id);
-                    let there = value.map(|v| Found { bytes: v.bytes, kind: v.kind });
                     // A lone value that is not set has no value.
-                    let nothing = Found { bytes: b"", kind: ValueType::Null };
-                    there.or((pair.when == When::Always).then_some(nothing))
+                    let nothing = Value { bytes: b"", kind: ValueType::Null };
+                    value.or((pair.when == When::Always).then_some(nothing))
                 }
             };
             let value = value.map(|v| Value { bytes: v.bytes, kind: pair.hint.unwrap_or(v.kind) });
             let there = |v: &Value<'_>| pair.when != When::Filled || !v.bytes.is_empty();
             let value = value.filter(|v| self.takes(*v) && there(v));
             finding.fixed(match pair.hint {
-                Some(kind) => value.map(|v| Found { bytes: v.bytes, kind }),
+                Some(kind) => value.map(|v| Found { bytes: v.bytes, kind, word: 0 }),
                 None => value.map(|v| self.cast(Some(v))),
             });
         }
@@ -198,7 +217,8 @@ impl ValuePairs {
     ) {
         let Msg { batch, record } = msg;
         // What is not meant does not make another set of names of a message.
-        let mut may_be = |id: NameId| meant.of(id, || self.includes(batch.name_of(id))) != Some(false);
+        let mut may_be =
+            |id: NameId| id.is_local() || meant.of(id, || self.includes(batch.name_of(id))) != Some(false);
         if self.only_sdata {
             let changed = batch.entries(record).filter(|(id, _)| id.is_sdata());
             changed.for_each(|(id, value)| finding.value(id, value));
@@ -322,7 +342,7 @@ fn printed<'a>(text: &'a [u8], ends: &'a [(u32, ValueType)]) -> impl Iterator<It
     ends.iter().map(move |(end, kind)| {
         let bytes = text.get(start..*end as usize).unwrap_or_default();
         start = *end as usize;
-        Found { bytes, kind: *kind }
+        Found { bytes, kind: *kind, word: 0 }
     })
 }
 

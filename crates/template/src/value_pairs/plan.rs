@@ -44,6 +44,11 @@ impl Plan {
     }
 
     #[inline]
+    pub(super) fn key(&self) -> &[u64] {
+        &self.key
+    }
+
+    #[inline]
     pub(super) fn is_for(&self, key: &[u64]) -> bool {
         self.is_made() && self.key == key
     }

@@ -71,39 +71,6 @@ pub fn not_word64(window: &[u8; 64]) -> u64 {
     window.iter().enumerate().map(bit).fold(0, |mask, bit| mask | bit)
 }
 
-/// One bit for each byte that JSON does not print as it is, the first byte lowest: quotes, backslashes,
-/// control characters, and all that is not ASCII.
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)]
-#[inline(always)]
-pub fn json_marks(chunk: &[u8; 32]) -> u32 {
-    use std::arch::x86_64::{
-        _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
-    };
-    let (halves, _) = chunk.as_chunks::<16>();
-    let mut marks = 0;
-    for (index, half) in halves.iter().enumerate() {
-        // SAFETY: as in `mask64`.
-        let found = unsafe {
-            let bytes = _mm_loadu_si128(half.as_ptr().cast());
-            let is = |byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8));
-            // As signed numbers, bytes from 128 on are below a blank too.
-            let odd = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
-            _mm_movemask_epi8(_mm_or_si128(odd, _mm_or_si128(is(b'"'), is(b'\\'))))
-        };
-        marks |= (found as u32) << (16 * index);
-    }
-    marks
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-pub fn json_marks(chunk: &[u8; 32]) -> u32 {
-    let marked = |byte: u8| !(0x20..0x80).contains(&byte) || matches!(byte, b'"' | b'\\');
-    let bit = |(index, byte): (usize, &u8)| u32::from(marked(*byte)) << index;
-    chunk.iter().enumerate().map(bit).fold(0, |marks, bit| marks | bit)
-}
-
 /// The bytes of the window that end a name of STRUCTURED-DATA (anything but printable ASCII, `=`, `]`, `"`),
 /// and those that end or interrupt a value (`"`, `\`, `]`).
 #[cfg(target_arch = "x86_64")]
@@ -243,7 +210,7 @@ pub(crate) fn with_lanes(work: impl Windowed) {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86_64::with_lanes;
+pub(crate) use x86_64::{is_wide, with_lanes};
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, unsafe_op_in_unsafe_fn)]
@@ -254,12 +221,17 @@ mod x86_64 {
         _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_setzero_si256,
     };
 
+    /// Whether the processor has what functions here are compiled for.
     #[inline(always)]
-    pub(crate) fn with_lanes(work: impl Windowed) {
-        if std::arch::is_x86_feature_detected!("avx2")
+    pub(crate) fn is_wide() -> bool {
+        std::arch::is_x86_feature_detected!("avx2")
             && std::arch::is_x86_feature_detected!("bmi1")
             && std::arch::is_x86_feature_detected!("bmi2")
-        {
+    }
+
+    #[inline(always)]
+    pub(crate) fn with_lanes(work: impl Windowed) {
+        if is_wide() {
             // SAFETY: the processor has what `wide` is compiled for.
             unsafe { wide(work) }
         } else {
