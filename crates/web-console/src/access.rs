@@ -18,6 +18,7 @@ pub enum Resource {
     Page,
     Style,
     Script,
+    Icon,
     History,
     Configuration,
     Dropped,
@@ -44,6 +45,7 @@ const PLACES: &[(&str, Resource)] = &[
     ("/", Resource::Page),
     ("/console.css", Resource::Style),
     ("/console.js", Resource::Script),
+    ("/icon.svg", Resource::Icon),
     ("/history.json", Resource::History),
     ("/configuration.json", Resource::Configuration),
     ("/dropped.json", Resource::Dropped),
@@ -71,7 +73,12 @@ impl Resource {
     fn is_open(self) -> bool {
         matches!(
             self,
-            Resource::Healthz | Resource::Readyz | Resource::Page | Resource::Style | Resource::Script
+            Resource::Healthz
+                | Resource::Readyz
+                | Resource::Page
+                | Resource::Style
+                | Resource::Script
+                | Resource::Icon
         )
     }
 

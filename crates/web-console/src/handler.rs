@@ -17,6 +17,7 @@ use std::time::Duration;
 
 /// The page: nothing of it comes from anywhere else.
 const PAGE: &str = include_str!("page/console.html");
+const ICON: &str = include_str!("page/icon.svg");
 const STYLE: &str = include_str!("page/console.css");
 /// Its parts are one script: they share what they know.
 const SCRIPT: &str = concat!(
@@ -138,6 +139,7 @@ impl Handler for Pages {
             Some(Resource::Page) => at_once(Answer::new(200, "text/html; charset=utf-8", PAGE)),
             Some(Resource::Style) => at_once(Answer::new(200, "text/css; charset=utf-8", STYLE)),
             Some(Resource::Script) => at_once(Answer::new(200, "text/javascript; charset=utf-8", SCRIPT)),
+            Some(Resource::Icon) => at_once(Answer::new(200, "image/svg+xml", ICON)),
             Some(Resource::History) => {
                 let said = |name: &str| head.query().get(name).unwrap_or_default();
                 let history = self.sampler.history(&said("kind"), &said("name"));

@@ -70,7 +70,7 @@ pub fn read(globals: &Settings, diags: &mut Diagnostics) -> Result<Option<Option
         return Err(Reported);
     };
     let options = Options {
-        address: SocketAddr::new(ip, ports::port(block, "port", false, diags).ok_or(Reported)?),
+        address: SocketAddr::new(ip, ports::port(block, "port", false, diags)?),
         hosts: block.list("hosts").iter().map(|host| host.text.clone()).collect(),
         token: block.text("token").map(str::to_owned),
         allow_control: block.bool("allow-control").unwrap_or(false),

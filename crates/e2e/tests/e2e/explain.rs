@@ -268,3 +268,42 @@ fn a_line_of_an_output_is_explained_backwards() {
         assert!(outcome.code == Some(1) && outcome.stderr.contains(part), "{outcome:?}");
     }
 }
+
+/// What a full queue refuses did not get there, and is told as that.
+#[test]
+fn a_message_that_a_destination_drops_is_told_to_be_dropped() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination d_full {{ network(127.0.0.1 port(%port:out%) log-fifo-size(10)); }};\n\
+         destination d_all {{ file(\"%dir%/all\"); }};\n\
+         log {{ source(s); destination(d_full); destination(d_all); }};\n"
+    );
+    let penstock = Penstock::start(&lab, &config);
+    let outcome = ask_and_send(&lab, &["--dropped", "queue-full", "--json", "--timeout", "60"], &[ROOT]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let answer: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let message = &answer["messages"][0];
+    assert_eq!(message["destinations"], serde_json::json!(["d_all#0"]), "{answer}");
+    assert!(outcome.stdout.contains("\"reason\": \"queue-full\""), "{answer}");
+    let wrong = explain(&lab, &["--dropped", "kernel"]);
+    assert!(wrong.code == Some(2) && wrong.stderr.contains("queue-full and refused"), "{wrong:?}");
+    drop(penstock);
+}
+
+/// The running program says which configuration it is.
+#[test]
+fn a_line_of_an_output_is_found_without_naming_the_configuration() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination d_all {{ file(\"%dir%/all\"); }};\nlog {{ source(s); destination(d_all); }};\n"
+    );
+    let mut penstock = Penstock::start(&lab, &config);
+    Sender::tcp(lab.port("in")).line(ROOT);
+    penstock.wait_ledger(|ledger| (ledger.destination("d_all").delivered != 1).then(|| "1".to_owned()));
+    let line = format!("{}:1", lab.path("all").display());
+    let outcome = explain(&lab, &["--file", &line]);
+    assert!(outcome.code == Some(0) && outcome.stdout.contains("d_all#0"), "{outcome:?}");
+    drop(penstock);
+}

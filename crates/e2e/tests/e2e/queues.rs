@@ -277,7 +277,7 @@ fn only_the_message_that_is_refused_becomes_a_dead_letter() {
     wait_queue(&lab, "dead-letters", 1);
     assert!(done(&lab, &["cat", "dead-letters"]).contains("no such name"));
     // Which of its files it was for is not known any more.
-    assert!(done(&lab, &["replay", "dead-letters"]).contains("; 1 stay: "));
+    assert!(done(&lab, &["replay", "dead-letters"]).contains("; 1 stays: "));
     wait_queue(&lab, "dead-letters", 1);
     // Letters stay when no more are kept, and over a restart.
     let without = config.replace("dead-letters(yes)", "dead-letters(no)");

@@ -7,6 +7,8 @@ function select(tab) {
     one.tabIndex = is ? 0 : -1;
     $(one.getAttribute('aria-controls')).hidden = !is;
   }
+  // Where there is little room, tabs stand beyond the edge.
+  tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   const view = tab.getAttribute('aria-controls');
   if (view === 'dropped') droppedView();
   if (view === 'log') logView();
@@ -37,6 +39,12 @@ addEventListener('DOMContentLoaded', () => {
   $('next').addEventListener('submit', (done) => { done.preventDefault(); explained($('next'), '/next.json', { filter: $('filter').value, source: $('next-source').value, lost: $('lost').checked ? '1' : '' }); });
   $('reload').addEventListener('submit', (done) => { done.preventDefault(); reload(done.submitter.name === 'trial' ? Number($('trial-seconds').value) : 0); });
   $('roll-back').addEventListener('click', rollBack);
+  let isAsked = false;
+  addEventListener('scroll', () => {
+    if (isAsked) return;
+    isAsked = true;
+    requestAnimationFrame(() => { isAsked = false; link(); });
+  }, { passive: true });
   new ResizeObserver(link).observe($('canvas'));
   follow();
 });

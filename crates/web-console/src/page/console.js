@@ -18,6 +18,8 @@ let held = [];
 let disks = [];
 let chosen = null;
 const rows = { source: new Map(), path: new Map(), destination: new Map() };
+// The rows of each statement, by its name: a thousand cards look for theirs every second.
+const groups = { source: new Map(), path: new Map(), destination: new Map() };
 
 // ---- small tools
 
@@ -132,6 +134,8 @@ async function take(name, event) {
     }
   }
   for (const [kind, id] of event.gone || []) rows[kind].delete(id);
+  const isOther = name === 'state' || (event.gone || []).length > 0;
+  for (const kind of Object.keys(rows)) sortByGroup(kind, isOther);
   for (const kind of Object.values(rows)) for (const row of kind.values()) measure(row, event.time);
   waits = event.waits;
   held = event.held || [];
@@ -144,6 +148,17 @@ async function take(name, event) {
     build();
   }
   show();
+}
+
+function sortByGroup(kind, isOther) {
+  if (!isOther && groups[kind].rows === rows[kind].size) return;
+  groups[kind].clear();
+  for (const row of rows[kind].values()) {
+    const name = group(row.name);
+    if (groups[kind].has(name)) groups[kind].get(name).push(row);
+    else groups[kind].set(name, [row]);
+  }
+  groups[kind].rows = rows[kind].size;
 }
 
 function measure(row, time) {

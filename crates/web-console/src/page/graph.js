@@ -12,7 +12,7 @@ function rowsOf(node) {
     return [named || placed].filter(Boolean);
   }
   const plain = node.name.replace(/^#/, '');
-  return [...rows[node.kind].values()].filter((row) => [node.name, plain].includes(group(row.name)));
+  return groups[node.kind].get(node.name) || groups[node.kind].get(plain) || [];
 }
 
 function build() {
@@ -158,25 +158,37 @@ function refresh(card) {
   const moved = list.reduce((last, row) => Math.max(last, row.moved), 0);
   card.flow = sum(list, node.kind === 'destination' ? 'out' : 'rate');
   card.out = sum(list, 'out');
-  card.rate.replaceChildren(...rate(card.flow));
   const detail = list.length ? list.map((row) => row.detail).filter(Boolean).join(', ') : node.info.join(', ');
-  card.detail.textContent = node.kind === 'log' ? (node.info.join(', ') || '') : detail;
-  card.detail.hidden = !card.detail.textContent;
   const notes = [];
   const [one] = troubles(node);
   const lost = reasons(list);
   const names = Object.keys(lost);
   const waiting = sum(list, 'waiting');
-  if (one) notes.push(make('span', { class: 'note waits' }, brief(one)));
-  else if (waiting > 0 && node.kind === 'destination') notes.push(make('span', { class: 'note waits' }, count(waiting) + ' waiting'));
-  for (const name of names) notes.push(make('span', { class: 'note drops' }, count(lost[name]) + ' dropped: ' + name));
-  card.notes.replaceChildren(...notes);
+  if (one) notes.push(['waits', brief(one)]);
+  else if (waiting > 0 && node.kind === 'destination') notes.push(['waits', count(waiting) + ' waiting']);
+  for (const name of names) notes.push(['drops', count(lost[name]) + ' dropped: ' + name]);
   card.state = names.length ? 'drops' : one ? 'waits' : !list.length || now - moved > IDLE_MS ? 'idle' : '';
-  card.element.className = 'card ' + card.state + (chosen === card ? ' chosen' : '');
-  if (card.spark) {
+  changed(card, 'rate', short(card.flow), () => card.rate.replaceChildren(...rate(card.flow)));
+  changed(card, 'detail', node.kind === 'log' ? node.info.join(', ') : detail, (text) => {
+    card.detail.textContent = text;
+    card.detail.hidden = !text;
+  });
+  changed(card, 'notes', JSON.stringify(notes), () =>
+    card.notes.replaceChildren(...notes.map(([kind, text]) => make('span', { class: 'note ' + kind }, text))));
+  changed(card, 'class', 'card ' + card.state + (chosen === card ? ' chosen' : ''), (text) => { card.element.className = text; });
+  // What stands below the edge of the window is drawn when it comes into view.
+  if (card.spark && card.isNear) {
     const past = Array.from({ length: SPARK }, (_, i) => list.reduce((all, row) => all + (row.past[row.past.length - SPARK + i] || 0), 0));
-    card.spark.setAttribute('d', area(past, 60, 20));
+    changed(card, 'spark', area(past, 60, 20), (text) => card.spark.setAttribute('d', text));
   }
+}
+
+// Touches the page only where it shows something else.
+function changed(thing, name, text, show) {
+  thing.shown ||= {};
+  if (thing.shown[name] === text) return;
+  thing.shown[name] = text;
+  show(text);
 }
 
 function brief(one) {
@@ -192,32 +204,39 @@ function area(values, width, height, most = Math.max(...values, 1e-9)) {
   return 'M0,' + height + ' L' + points.join(' L') + ' L' + width + ',' + height + ' Z';
 }
 
+// Everything is measured first, then everything is drawn: in turns, the page would be laid out for each line.
 function link() {
   if ($('graph').hidden || getComputedStyle($('edges')).display === 'none') return;
   const base = $('canvas').getBoundingClientRect();
+  for (const card of cards) card.place = card.element.hidden ? null : card.element.getBoundingClientRect();
+  for (const card of cards) card.isNear = card.place && card.place.bottom > -200 && card.place.top < innerHeight + 200;
   const most = Math.max(1, ...cards.map((card) => card.flow || 0));
   for (const edge of edges) {
-    const visible = !edge.from.element.hidden && !edge.to.element.hidden;
-    edge.path.style.display = edge.text.style.display = visible ? '' : 'none';
-    if (!visible) continue;
-    const a = edge.from.element.getBoundingClientRect();
-    const b = edge.to.element.getBoundingClientRect();
-    const into = edge.to.node.kind === 'destination';
-    const flow = into ? Math.min(edge.from.out, rowsRate(edge.to)) : Math.min(edge.from.flow, edge.to.flow);
-    const [x1, y1] = [a.right - base.left, a.top - base.top + Math.min(a.height / 2, 34)];
-    const [x2, y2] = [b.left - base.left, b.top - base.top + Math.min(b.height / 2, 34)];
-    const bend = (x2 - x1) / 2;
-    edge.path.setAttribute('d', `M${x1},${y1} C${x1 + bend},${y1} ${x2 - bend},${y2} ${x2},${y2}`);
-    edge.path.setAttribute('stroke-width', flow > 0 ? (1.5 + edge.widest * Math.sqrt(flow / most)).toFixed(1) : 1.5);
-    const state = into ? edge.to.state : '';
-    edge.path.setAttribute('class', (state === 'drops' || state === 'waits' ? state : flow > 0 ? '' : 'idle') + (chosen && (chosen === edge.from || chosen === edge.to) ? ' held' : ''));
-    edge.text.textContent = flow > 0 ? short(flow) + '/s' : '';
-    // Where lines come together, their numbers stand apart at the other ends.
-    const t = edge.place;
-    const curve = (p, q, r, s) => (1 - t) ** 3 * p + 3 * (1 - t) ** 2 * t * q + 3 * (1 - t) * t * t * r + t ** 3 * s;
-    edge.text.setAttribute('x', curve(x1, x1 + bend, x2 - bend, x2));
-    edge.text.setAttribute('y', curve(y1, y1, y2, y2) + 4);
+    const [a, b] = [edge.from.place, edge.to.place];
+    changed(edge, 'display', a && b ? '' : 'none', (text) => { edge.path.style.display = edge.text.style.display = text; });
+    if (a && b && (edge.from.isNear || edge.to.isNear || !edge.shown.line)) line(edge, base, most);
   }
+}
+
+function line(edge, base, most) {
+  const { from, to } = edge;
+  const [a, b] = [from.place, to.place];
+  const into = to.node.kind === 'destination';
+  const flow = into ? Math.min(from.out, rowsRate(to)) : Math.min(from.flow, to.flow);
+  const [x1, y1] = [a.right - base.left, a.top - base.top + Math.min(a.height / 2, 34)];
+  const [x2, y2] = [b.left - base.left, b.top - base.top + Math.min(b.height / 2, 34)];
+  const bend = (x2 - x1) / 2;
+  changed(edge, 'line', `M${x1},${y1} C${x1 + bend},${y1} ${x2 - bend},${y2} ${x2},${y2}`, (text) => edge.path.setAttribute('d', text));
+  changed(edge, 'width', flow > 0 ? (1.5 + edge.widest * Math.sqrt(flow / most)).toFixed(1) : '1.5', (text) => edge.path.setAttribute('stroke-width', text));
+  const state = into ? to.state : '';
+  const isHeld = chosen && (chosen === from || chosen === to);
+  changed(edge, 'class', (state === 'drops' || state === 'waits' ? state : flow > 0 ? '' : 'idle') + (isHeld ? ' held' : ''), (text) => edge.path.setAttribute('class', text));
+  changed(edge, 'text', flow > 0 ? short(flow) + '/s' : '', (text) => { edge.text.textContent = text; });
+  // Where lines come together, their numbers stand apart at the other ends.
+  const t = edge.place;
+  const curve = (p, q, r, s) => (1 - t) ** 3 * p + 3 * (1 - t) ** 2 * t * q + 3 * (1 - t) * t * t * r + t ** 3 * s;
+  changed(edge, 'x', curve(x1, x1 + bend, x2 - bend, x2).toFixed(1), (text) => edge.text.setAttribute('x', text));
+  changed(edge, 'y', (curve(y1, y1, y2, y2) + 4).toFixed(1), (text) => edge.text.setAttribute('y', text));
 }
 
 const rowsRate = (card) => sum(rowsOf(card.node), 'rate');

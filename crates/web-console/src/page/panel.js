@@ -11,9 +11,9 @@ async function open(card, listens = false) {
   const texts = make('div', {});
   card.numbers = make('dl', { class: 'numbers' });
   const buttons = make('div', { class: 'row' });
+  if (node.kind === 'destination') buttons.append(make('button', { class: 'plain', onclick: () => lostOnes(node.name, texts) }, 'Show dropped messages'));
   buttons.append(make('button', { class: 'plain', onclick: () => tap(node, texts) }, 'Show what comes by'));
   if (node.kind === 'source') buttons.append(make('button', { class: 'plain', onclick: () => next(node, texts) }, 'Explain the next one'));
-  if (node.kind === 'destination') buttons.append(make('button', { class: 'plain', onclick: () => lostOnes(node.name, texts) }, 'Show dropped messages'));
   $('details').replaceChildren(make('h2', {}, title), make('p', { class: 'quiet' }, node.at),
     ...troubles(node).map((one) => make('p', { class: 'note waits' }, one.sentence)), card.numbers,
     make('h3', {}, 'The last hour'), chart, make('h3', {}, 'Messages'), buttons, texts, make('h3', {}, 'Configuration'), lines);

@@ -6,7 +6,7 @@ use crate::messages::{HEAD, message, send};
 use std::path::PathBuf;
 use testkit::{Browser, Lab, Penstock, Sender, skip, wait_until};
 
-const CONFIG: &str = "options { console(port(%tcp:console%) show-messages(yes)); };\n\
+const CONFIG: &str = "options { console(port(%tcp:console%) show-messages(yes) allow-control(yes)); };\n\
     source s_net { network(ip(127.0.0.1) port(%tcp:in%)); };\n\
     source s_quiet { network(ip(127.0.0.1) port(%tcp:quiet%)); };\n\
     filter f_odd { message(\"number [0-9]*[13579] \"); };\n\
@@ -129,7 +129,7 @@ fn a_dropped_message_is_found_in_three_clicks() {
     // What comes later stands above and below the button: it is waited for.
     shown.browser.wait(
         "its lines of the configuration, and its hour",
-        "document.getElementById('details').innerText.includes('log-fifo-size(10)') && document.querySelector('#details .chart').children.length > 0",
+        "/log-fifo-size\\s+10\\s/.test(document.getElementById('details').innerText) && document.querySelector('#details .chart').children.length > 0",
     );
     shown.browser.click("#details button.plain");
     shown
@@ -181,6 +181,40 @@ fn every_view_shows_what_the_program_knows() {
     shown
         .browser
         .wait("the error", "/error|expected|unknown/i.test(document.getElementById('story').innerText)");
+    shown.assert_clean();
+    drop(shown.penstock);
+}
+
+#[test]
+fn what_runs_is_changed_from_the_page() {
+    let Some(mut shown) = shown() else { return };
+    let changed = |text: &str| format!("document.getElementById('changed').innerText.includes('{text}')");
+    let differs = |text: &str| format!("document.getElementById('difference').innerText.includes('{text}')");
+    shown.browser.click("#tab-change");
+    shown.browser.wait("what runs", &differs("no difference"));
+    shown.lab.write_config("penstock.conf", &format!("{HEAD}{CONFIG}").replace("[13579]", "[1357]"));
+    shown.browser.click("#tab-graph");
+    shown.browser.click("#tab-change");
+    shown.browser.wait("the difference", &differs("[1357]"));
+    shown.picture("change");
+    // On trial, and called back.
+    shown.browser.eval("document.getElementById('trial-seconds').value = '600'");
+    shown.browser.click("#reload button[name=trial]");
+    shown.browser.wait("the trial", &changed("On trial"));
+    shown.browser.wait("the new one", &differs("[1357]"));
+    shown.browser.click("#roll-back");
+    shown.browser.wait("the way back", &changed("is rolled back"));
+    shown.browser.wait("the trial's end", "!document.querySelector('#reload button[name=now]').disabled");
+    shown.browser.wait("the difference", &differs("[1357]"));
+    // For good, and undone.
+    shown.browser.click("#reload button[name=now]");
+    shown.browser.wait("the reload", &changed("successful"));
+    shown.browser.wait("what runs", &differs("no difference"));
+    shown.browser.click("#roll-back");
+    shown.browser.wait("what ran before", &changed("in effect again"));
+    shown.browser.wait("the difference", &differs("[1357]"));
+    shown.picture("rolled-back");
+    assert!(shown.penstock.request("ROLL_BACK").starts_with("OK"));
     shown.assert_clean();
     drop(shown.penstock);
 }
