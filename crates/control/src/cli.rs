@@ -38,7 +38,7 @@ pub use filterx::FilterxArgs;
 pub use graph::GraphArgs;
 pub use ledger::{command_line as ledger_command_line, run_ledger};
 pub use native::{CheckArgs, Cli, Command, CompletionsArgs, ManArgs, RawArgs, RunArgs, TestCaArgs};
-pub use options::{ProcessMode, RunOptions, WORKER_THREADS_COUNT_MAX};
+pub use options::{ProcessMode, RunOptions, SandboxUnsaid, WORKER_THREADS_COUNT_MAX};
 pub use plan::{PlanArgs, PlanTarget};
 pub use profile::ProfileArgs;
 pub use python::{

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{ArgAction, Parser};
 use oplog::Verbosity;
 
-use super::options::{ProcessMode, RunOptions, worker_threads};
+use super::options::{ProcessMode, RunOptions, SandboxUnsaid, worker_threads};
 use super::{LINGER, SYSLOG_NG_CONTROL};
 
 /// Collects, processes and forwards log messages according to a syslog-ng configuration.
@@ -223,6 +223,7 @@ impl DaemonArgs {
             take_over: self.take_over.then_some(Duration::from_secs(self.linger)),
             reload_health_time: Duration::from_secs(self.reload_health_time),
             console: None,
+            sandbox: SandboxUnsaid::No,
         }
     }
 

@@ -13,7 +13,7 @@ use super::doctor::DoctorArgs;
 use super::explain::ExplainArgs;
 use super::filterx::FilterxArgs;
 use super::graph::GraphArgs;
-use super::options::{ProcessMode, RunOptions, worker_threads};
+use super::options::{ProcessMode, RunOptions, SandboxUnsaid, worker_threads};
 use super::plan::PlanArgs;
 use super::profile::ProfileArgs;
 use super::python::PythonArgs;
@@ -28,7 +28,7 @@ use super::{CONTROL_FILE_NAME, LINGER, PENSTOCK_STATE_DIR};
 #[derive(Debug, Parser)]
 #[command(
     name = "penstock",
-    disable_version_flag = true,
+    version,
     after_help = "\
 Examples:
   penstock check /etc/syslog-ng/syslog-ng.conf
@@ -217,6 +217,9 @@ pub struct RunArgs {
     /// the configuration says beside its address stays; without one, only this machine may ask
     #[arg(long, value_name = "ADDRESS")]
     pub console: Option<String>,
+    /// What sandbox() is where the configuration does not say it: docs/sandbox.md
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
+    pub sandbox: SandboxUnsaid,
 }
 
 impl RunArgs {
@@ -242,6 +245,7 @@ impl RunArgs {
             take_over: self.take_over.then_some(Duration::from_secs(self.linger)),
             reload_health_time: Duration::from_secs(self.reload_health_time),
             console: self.console,
+            sandbox: self.sandbox,
         }
     }
 }

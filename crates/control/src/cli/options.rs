@@ -19,6 +19,16 @@ pub enum ProcessMode {
     SafeBackground,
 }
 
+/// What `sandbox()` is where a configuration does not say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum SandboxUnsaid {
+    #[default]
+    No,
+    Yes,
+    /// As `yes`, but it starts where the kernel cannot.
+    IfPossible,
+}
+
 /// Everything `run` needs to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOptions {
@@ -51,6 +61,7 @@ pub struct RunOptions {
     pub reload_health_time: Duration,
     /// Where the console is, whatever the configuration says.
     pub console: Option<String>,
+    pub sandbox: SandboxUnsaid,
 }
 
 /// A number of threads on a command line.

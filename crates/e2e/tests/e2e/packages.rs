@@ -94,7 +94,7 @@ fn the_image_is_one_that_others_can_read() {
     let out = package(&lab, "image", &["oci"]);
     let image = format!("oci:{}", out.join("oci").display());
     let inspected = output(Command::new("skopeo").args(["inspect", "--config", &image]));
-    for part in ["\"10514:10514\"", "SIGTERM", "/usr/bin/penstock"] {
+    for part in ["\"10514:10514\"", "SIGTERM", "/usr/bin/penstock", "PENSTOCK_TEMPLATE=$ISODATE"] {
         assert!(inspected.contains(part), "{part} is missing in {inspected}");
     }
     let copied = lab.path("copied");
@@ -112,6 +112,24 @@ fn the_unit_says_little_is_exposed() {
     let said = Command::new("systemd-analyze").args(args).arg(&unit).output().expect("systemd-analyze");
     let text = String::from_utf8_lossy(&said.stdout);
     assert!(said.status.success(), "{}", text.lines().last().unwrap_or_default());
+}
+
+/// Without these the service cannot give up capabilities, or confine itself: it does not start.
+#[test]
+fn the_unit_allows_the_calls_that_the_program_begins_with() {
+    let unit = std::fs::read_to_string(root().join("packaging/systemd/penstock.service")).expect("the unit");
+    let filters = unit.lines().filter_map(|line| line.strip_prefix("SystemCallFilter="));
+    let last: Vec<&str> = filters.last().unwrap_or_default().split(' ').collect();
+    for call in
+        ["capset", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp"]
+    {
+        assert!(last.contains(&call), "{call} is not in {last:?}");
+    }
+    let commands =
+        unit.lines().filter(|line| line.starts_with("ExecStart=") || line.starts_with("ExecReload="));
+    for command in commands {
+        assert!(command.contains(" --sandbox if-possible "), "{command}");
+    }
 }
 
 #[test]

@@ -234,6 +234,31 @@ fn a_process_that_is_not_confined_does_not_become_so_by_a_reload() {
 }
 
 #[test]
+fn the_command_line_says_it_where_the_configuration_does_not() {
+    let (lab, outside) = (Lab::new(), Lab::new());
+    let unsaid = |file: &Path| {
+        let text = confined(TCP, &format!("file(\"{}\");", file.display()), "");
+        text.replace("options { sandbox(yes);  };\n", "")
+    };
+    let config = unsaid(&lab.path("out"));
+    assert!(!config.contains("sandbox"), "{config}");
+    let start = |config: &str| Penstock::configure(&lab, config).arg("--sandbox").arg("if-possible").ready();
+    let penstock = start(&config);
+    if !penstock.log().contains(CONFINED) {
+        penstock.stop();
+        return skip("this kernel has no Landlock");
+    }
+    penstock.rewrite(&lab, &unsaid(&outside.path("out")));
+    let answer = penstock.reload();
+    assert!(answer.contains("does not allow to write") && answer.contains("--take-over"), "{answer}");
+    penstock.stop();
+    // What the configuration says comes first.
+    let penstock = start(&config.replace("\nsource", "\noptions { sandbox(no); };\nsource"));
+    assert!(penstock.log().matches(CONFINED).count() == 1, "{}", penstock.log());
+    penstock.stop();
+}
+
+#[test]
 fn what_fetches_connects_to_where_it_is_told_to() {
     let lab = Lab::new();
     let server = Collector::tcp(lab.port("server"));

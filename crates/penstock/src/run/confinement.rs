@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use conf_schema::{Context, Port, Settings, Switch};
-use control::cli::RunOptions;
+use control::cli::{RunOptions, SandboxUnsaid};
 use diag::{Diagnostic, Diagnostics};
 use engine::compile::{Configured, Plan};
 use engine::driver::Start;
@@ -75,9 +75,19 @@ pub fn look(globals: &Settings, findings: &mut Diagnostics) -> bool {
     is_right
 }
 
-/// Confines the process if the configuration says so. There must be one thread only. The error is a sentence.
+/// What a configuration says of the sandbox, or the command line where it does not.
+fn wanted(globals: &Settings, unsaid: SandboxUnsaid) -> Switch {
+    let said = globals.is_set("sandbox").then(|| globals.switch("sandbox")).flatten();
+    said.unwrap_or(match unsaid {
+        SandboxUnsaid::No => Switch::No,
+        SandboxUnsaid::Yes => Switch::Yes,
+        SandboxUnsaid::IfPossible => Switch::Word("if-possible"),
+    })
+}
+
+/// Confines the process if the configuration or the command line says so. There must be one thread only. The error is a sentence.
 pub fn enter(options: &RunOptions, configuration: &Configuration, plan: &Plan) -> Result<(), String> {
-    let wanted = plan.globals.switch("sandbox").unwrap_or(Switch::No);
+    let wanted = wanted(&plan.globals, options.sandbox);
     if wanted == Switch::No {
         return Ok(());
     }
@@ -110,16 +120,17 @@ pub fn enter(options: &RunOptions, configuration: &Configuration, plan: &Plan) -
 
 /// Whether a configuration can be put into effect within the confinement of this process. The error is a
 /// sentence.
-pub fn suffice(configuration: &Configuration, plan: &Plan) -> Result<(), String> {
+pub fn suffice(configuration: &Configuration, plan: &Plan, unsaid: SandboxUnsaid) -> Result<(), String> {
     const REMEDY: &str = "let another process take over (`penstock run --take-over`, which is what `systemctl reload` of the packaged unit \
                           does), or restart the program";
+    let wanted = wanted(&plan.globals, unsaid);
     if !sandbox::is_confined() {
-        return match plan.globals.switch("sandbox") {
-            Some(Switch::Yes) => Err(format!("sandbox(yes) holds from the start of a process on: {REMEDY}")),
+        return match wanted {
+            Switch::Yes => Err(format!("sandbox(yes) holds from the start of a process on: {REMEDY}")),
             _ => Ok(()),
         };
     }
-    if plan.globals.switch("sandbox").is_none_or(|wanted| wanted == Switch::No) {
+    if wanted == Switch::No {
         oplog::warning(
             "The configuration wants no sandbox any more; this process stays confined until another one takes over",
             &[],
