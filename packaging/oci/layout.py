@@ -13,6 +13,8 @@ import sys
 import tarfile
 
 USER = 10514  # penstock, in /etc/passwd of the image
+# Of a line that the image prints; `-e PENSTOCK_TEMPLATE=...` is another.
+TEMPLATE = "$ISODATE $HOST $MSGHDR$MSG"
 OWNED = ("var/lib/penstock", "var/log/penstock", "run/penstock")
 
 
@@ -64,7 +66,7 @@ def main(folder, layout, architecture, version, epoch):
         "config": {
             "User": f"{USER}:{USER}",
             "Entrypoint": run,
-            "Env": ["PATH=/usr/bin", "SSL_CERT_DIR=/etc/ssl/certs"],
+            "Env": ["PATH=/usr/bin", "SSL_CERT_DIR=/etc/ssl/certs", f"PENSTOCK_TEMPLATE={TEMPLATE}"],
             "ExposedPorts": {"5514/tcp": {}, "5514/udp": {}, "5601/tcp": {}},
             "Volumes": {"/var/lib/penstock": {}, "/var/log/penstock": {}},
             "StopSignal": "SIGTERM",

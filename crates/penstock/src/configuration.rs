@@ -19,6 +19,7 @@ use crate::components::registry;
 use crate::library;
 use crate::mistaken;
 use crate::run::confinement;
+use crate::subject::secrets;
 
 /// Where this program's own library of blocks is, built in or installed.
 const OWN_SCL: &str = "/usr/share/penstock/scl";
@@ -90,14 +91,14 @@ impl Configuration {
         self.parsed.diagnostics.has_errors()
     }
 
-    /// Findings as text for people.
+    /// Findings as text for people, and for the log of whoever starts the program: lines without secrets.
     pub fn report(&self) -> String {
-        oplog::hidden(&diag::render_all(&self.parsed.diagnostics, &self.parsed.sources)).into_owned()
+        secrets::starred(&diag::render_all(&self.parsed.diagnostics, &self.parsed.sources))
     }
 
     /// The same with every remark in its place.
     pub fn report_verbose(&self) -> String {
-        oplog::hidden(&diag::render_verbose(&self.parsed.diagnostics, &self.parsed.sources)).into_owned()
+        secrets::starred(&diag::render_verbose(&self.parsed.diagnostics, &self.parsed.sources))
     }
 
     /// The main file as it was read.

@@ -165,6 +165,13 @@ fn whatever_is_asked_nothing_shows_a_secret() {
     let answer = penstock.reload();
     assert!(answer.contains("wrokers"), "{answer}");
     assert_hidden("the answer to a reload", &answer);
+    // At a start, the lines themselves are in the log.
+    let wrong =
+        lab.write_config("wrong.conf", &config.replace("retries(1)", "retires(1)")).0.display().to_string();
+    let said =
+        run_command(&["run", "--config", &wrong, "--state-dir", &lab.path("wrong").display().to_string()]);
+    assert!(said.stderr.contains("retires(1)") && said.stderr.contains("^^^^"), "{said:?}");
+    assert_hidden("errors at a start", &said.stderr);
     for entry in std::fs::read_dir(penstock.state()).expect("the state folder").flatten() {
         let bytes = std::fs::read(entry.path()).unwrap_or_default();
         assert_hidden(&entry.path().display().to_string(), &String::from_utf8_lossy(&bytes));

@@ -62,6 +62,17 @@ pub fn blotted(text: &str) -> String {
     blotted_and_found(text).0
 }
 
+/// A report with as many stars in the place of each secret, so that marks stay below what they mark.
+pub fn starred(report: &str) -> String {
+    let line = |line: &str| {
+        let words = values(line);
+        words.iter().fold(line.to_owned(), |line, word| {
+            line.replace(word.as_str(), &"*".repeat(word.chars().count()))
+        })
+    };
+    oplog::hidden(report).split_inclusive('\n').map(line).collect()
+}
+
 /// The words of a text that are secrets: what [`blotted`] takes out, longer ones first.
 fn values(text: &str) -> Vec<String> {
     let mut words = Vec::new();
@@ -157,7 +168,7 @@ fn closing(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Veil, blotted, values};
+    use super::{Veil, blotted, starred, values};
 
     #[test]
     fn the_words_that_were_taken_out() {
@@ -173,6 +184,16 @@ mod tests {
         check("password(\"abc\") password(`file:/x`) password(plain)", &["plain"]);
         let veil = Veil::of(&["password(\"a\\\"bcdef\")"]);
         assert_eq!(veil.over("{\"x\":\"a\\\"bcdef\"} a\"bcdef"), "{\"x\":\"***\"} ***");
+    }
+
+    #[test]
+    fn marks_stay_below_what_they_mark() {
+        let report = "x.conf:1:2: error[O0101]: `http()` has no option `prot()`\n    \
+                      1 | http(password(\"hunter2\") prot(9))\n      |                          ^^^^\n";
+        assert_eq!(starred(report), report.replace("hunter2", "*******"));
+        let cut = "1 | ...user(u) token(\"abcdefgh...\n2 | log { source(plain); };\n";
+        assert!(starred(cut).ends_with("2 | log { source(plain); };\n"), "{}", starred(cut));
+        assert!(!starred(cut).contains("abcdefgh"));
     }
 
     #[test]
