@@ -1,7 +1,7 @@
 //! Looks at the workers for a time, and makes a summary of what was seen.
 
 use super::causes::{Causes, is_of_disk};
-use super::threads::{self, Used};
+use super::threads::{self, Clock, Used};
 use super::verdict::{Busy, DestinationSeen, Names, Summary, Where};
 use crate::lookout::edges;
 use crate::program::{Daemon, Running};
@@ -32,9 +32,10 @@ impl Drop for Turn {
 /// What workers were seen at.
 #[derive(Default)]
 struct Seen {
-    /// Of all workers; asleep ones too.
-    looks: u64,
+    /// Nanoseconds of processor time since the look before, by what the worker was met at. Looks alone would
+    /// count the time in which another program had the processor, and that begins mostly in system calls.
     met: HashMap<(Doing, u32), u64>,
+    clocks: HashMap<i32, Clock>,
     /// Asked whether they run while they write or are at a step, and those that did not.
     asked: u64,
     stuck: HashMap<(Doing, u32), u64>,
@@ -99,14 +100,14 @@ impl Seen {
         if !self.threads.contains(&thread) {
             self.threads.push(thread);
         }
-        self.looks += 1;
         if asks {
             self.asked += 1;
             if matches!(doing, Doing::Writes | Doing::Steps) && !threads::is_running(thread) {
                 *self.stuck.entry((doing, number)).or_default() += 1;
             }
         }
-        *self.met.entry((doing, number)).or_default() += 1;
+        let clock = self.clocks.entry(thread).or_insert_with(|| Clock::of(thread));
+        *self.met.entry((doing, number)).or_default() += clock.lap();
     }
 
     fn note_names(&mut self, waited_for: usize) {
@@ -198,18 +199,15 @@ fn outlets(running: &Running) -> HashMap<u32, usize> {
 fn steps(running: &Running, seen: &Seen, outlets: &HashMap<u32, usize>, cpu: f64) -> Vec<(Where, f64)> {
     let mut parts: BTreeMap<Where, u64> = BTreeMap::new();
     let mut all = 0;
-    for ((doing, number), count) in &seen.met {
-        // Those that did not run while they wrote have used no processor.
-        let stuck = seen.stuck.get(&(*doing, *number)).copied().unwrap_or(0) * ASKED_EVERY;
-        let count = count.saturating_sub(stuck);
-        if *doing == Doing::Sleeps || count == 0 {
+    for ((doing, number), nanos) in &seen.met {
+        if *doing == Doing::Sleeps || *nanos == 0 {
             continue;
         }
-        all += count;
-        *parts.entry(place(running, *doing, *number, outlets)).or_default() += count;
+        all += nanos;
+        *parts.entry(place(running, *doing, *number, outlets)).or_default() += nanos;
     }
     let mut steps: Vec<(Where, f64)> =
-        parts.into_iter().map(|(at, count)| (at, cpu * count as f64 / all.max(1) as f64)).collect();
+        parts.into_iter().map(|(at, nanos)| (at, cpu * nanos as f64 / all.max(1) as f64)).collect();
     steps.sort_by(|a, b| b.1.total_cmp(&a.1));
     steps
 }

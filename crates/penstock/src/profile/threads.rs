@@ -2,6 +2,8 @@
 //! whether one runs.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 
 /// Of one thread, in nanoseconds since it began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +32,31 @@ fn times(schedstat: &str) -> Option<(u64, u64)> {
     Some((words.next()??, words.next()??))
 }
 
+/// How much processor time a thread has used, asked again and again.
+pub struct Clock {
+    file: Option<File>,
+    running: u64,
+}
+
+impl Clock {
+    /// Begins now.
+    pub fn of(number: i32) -> Clock {
+        let file = File::open(format!("/proc/self/task/{number}/schedstat")).ok();
+        let mut clock = Clock { file, running: 0 };
+        clock.lap();
+        clock
+    }
+
+    /// Nanoseconds since it was asked last.
+    pub fn lap(&mut self) -> u64 {
+        let mut text = [0; 96];
+        let read = self.file.as_ref().and_then(|file| file.read_at(&mut text, 0).ok()).unwrap_or(0);
+        let text = std::str::from_utf8(text.get(..read).unwrap_or_default()).unwrap_or_default();
+        let running = times(text).map_or(self.running, |(running, _)| running);
+        running.saturating_sub(std::mem::replace(&mut self.running, running))
+    }
+}
+
 /// Whether a thread runs, or could: not when it waits for a disk, a lock or a peer.
 pub fn is_running(number: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{number}/stat")).unwrap_or_default();
@@ -47,7 +74,10 @@ mod tests {
         assert_eq!((times(""), times("12"), times("x y")), (None, None, None));
         let own = rustix::thread::gettid().as_raw_nonzero().get();
         let before = used().remove(&own).expect("this thread");
+        let mut clock = Clock::of(own);
         while used().remove(&own).expect("this thread").running == before.running {}
+        while clock.lap() == 0 {}
+        assert_eq!(Clock::of(-1).lap(), 0);
         assert!(is_running(own) && !is_running(-1));
     }
 }

@@ -130,8 +130,8 @@ impl Screen {
         }
         let part = self.board.part.map_or("all", |part| part.name());
         let paused = if self.is_paused { ", paused" } else { "" };
-        format!("penstock top: {} rows of {part}, sorted by {:?}{paused}", lines.len(), self.board.sort)
-            .to_lowercase()
+        let rows = stdio::counted(lines.len() as u64, "row", "rows");
+        format!("penstock top: {rows} of {part}, sorted by {:?}{paused}", self.board.sort).to_lowercase()
     }
 
     fn hint(&self) -> String {
