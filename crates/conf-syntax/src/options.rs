@@ -55,6 +55,24 @@ pub struct Library {
     pub aliases: &'static [(&'static str, &'static str)],
     /// Calls that are known without an include, because what they stand for depends on the machine.
     pub generators: Vec<BuiltIn>,
+    /// Calls that are written in other words, with a warning.
+    pub old_names: &'static [OldName],
+}
+
+/// A call under a name of another time.
+#[derive(Clone, Copy, Debug)]
+pub struct OldName {
+    pub context: &'static str,
+    pub name: &'static str,
+    /// Its arguments, `_` in their names, in new words; or why there are none.
+    pub write: fn(&[(String, String)]) -> Result<Written, String>,
+}
+
+/// What is written in place of a call.
+pub struct Written {
+    pub text: String,
+    /// What stands for it, for the warning.
+    pub instead: String,
 }
 
 /// A block that the program makes. Further arguments are `__VARARGS__` in its text.

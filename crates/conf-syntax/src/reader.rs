@@ -138,6 +138,9 @@ impl<'o> Reader<'o> {
         for built_in in options.library.iter().flat_map(|library| &library.generators) {
             reader.add_built_in(built_in);
         }
+        for old in options.library.iter().flat_map(|library| library.old_names) {
+            reader.add_generator(old.context, old.name, Generator::Old(*old));
+        }
         reader
     }
 

@@ -167,6 +167,11 @@ pub const CODES: &[(&str, &str, &str)] = &[
          does not have a secret of at least 4 bytes in its first line. Correct the name, or the file's owner and mode.",
     ),
     (
+        "P0048",
+        "an old name",
+        "The driver is written under a name of older versions, of a class in Java or of syslog-ng PE. What stands for it is named: write that.",
+    ),
+    (
         "P0100",
         "unknown statement",
         "The word at the beginning of a statement is neither a statement nor a block for the top level. \

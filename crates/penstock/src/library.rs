@@ -2,6 +2,7 @@
 //! this repository and built into the program, so that nothing has to be installed. A user's own copy on the
 //! disk is used in its place.
 
+mod old_names;
 mod system;
 
 use std::path::{Path, PathBuf};
@@ -57,6 +58,7 @@ pub fn library(theirs: Vec<PathBuf>) -> Library {
         stands_for: theirs,
         aliases: ALIASES,
         generators: system::generators(&system::Machine::here()),
+        old_names: old_names::OLD_NAMES,
     }
 }
 
@@ -96,6 +98,7 @@ pub const MODULES: &[&str] = &[
     "linux-kmsg-format",
     "map-value-pairs",
     "metrics-probe",
+    "mod-java",
     "mqtt",
     "pacctformat",
     "pseudofile",

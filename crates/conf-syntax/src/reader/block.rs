@@ -10,7 +10,7 @@ use super::{RawText, Reader};
 use crate::ast::{BlockDef, Name, norm};
 use crate::balance::{Balance, balanced_end};
 use crate::context::DEFINITION_CONTEXTS;
-use crate::options::BuiltIn;
+use crate::options::{BuiltIn, OldName};
 use crate::token::{Tok, is_word_byte};
 
 /// What one expansion costs beside its text, so that empty blocks are bounded too.
@@ -25,6 +25,8 @@ pub enum Generator {
     },
     /// A function of a python block.
     Script,
+    /// A name of another time.
+    Old(OldName),
 }
 
 pub struct Block {

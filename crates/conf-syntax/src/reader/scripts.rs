@@ -4,6 +4,7 @@
 use super::Reader;
 use super::block::Generator;
 use crate::context::Context;
+use crate::options::{OldName, Written};
 use crate::scripts::{Block, Scripts};
 use diag::{Diagnostic, Span};
 
@@ -93,6 +94,27 @@ impl Reader<'_> {
             Generator::Block(_) => None,
             Generator::Confgen { exec } => self.run_confgen(word, exec, arguments, call),
             Generator::Script => self.run_script(word, arguments, call),
+            Generator::Old(old) => self.write_anew(*old, arguments, call),
+        }
+    }
+
+    fn write_anew(&mut self, old: OldName, arguments: &[(String, String)], call: Span) -> Option<String> {
+        let name = old.name;
+        match (old.write)(arguments) {
+            Ok(Written { text, instead }) => {
+                self.diags.push(Diagnostic::warning(
+                    "P0048",
+                    format!("`{name}()` is an old name: {instead}"),
+                    call,
+                ));
+                Some(text)
+            }
+            Err(why) => {
+                self.diags.push(
+                    Diagnostic::error("P0048", format!("`{name}()` cannot be written anew"), call).help(why),
+                );
+                None
+            }
         }
     }
 

@@ -67,6 +67,28 @@ fn opensearch_and_data_streams() {
     assert_eq!(action, json!({"create": {}}));
 }
 
+/// Drivers of older versions, of syslog-ng PE and of Java's, as they are written.
+#[test]
+fn old_names() {
+    let (request, action, _) = bulk(
+        "elasticsearch2(client-lib-dir(\"/usr/share/elasticsearch/lib\") client-mode(\"http\") cluster(\"es\") \
+         cluster-url(\"%url%\") index(\"logs-${HOST}\") type(\"doc\") flush-limit(\"1\") \
+         http-auth-type(\"basic\") http-auth-type-basic-username(\"me\") http-auth-type-basic-password(\"x\"))",
+    );
+    assert_eq!(request.header("authorization"), "Basic bWU6eA==");
+    assert_eq!(action, json!({"index": {"_index": "logs-host", "_type": "doc"}}));
+    let (_, action, _) = bulk(
+        "java(class-path(\"/usr/lib/syslog-ng/java-modules/*.jar\") \
+         class-name(\"org.syslog_ng.elasticsearch_v2.ElasticSearchDestination\") \
+         option(\"index\", \"i\") option(\"cluster_url\", \"%url%/\") option(\"concurrent_requests\", \"2\"))",
+    );
+    assert_eq!(action, json!({"index": {"_index": "i"}}));
+    let good = "{\"text\":\"Success\",\"code\":0}";
+    let request = asked("splunk-hec(url(\"%url%/services/collector/event\") token(\"T\") index(\"net\"))", good);
+    assert!(request.path.starts_with("/services/collector/event"), "{}", request.path);
+    assert_eq!(parsed(&request.text())["index"], "net");
+}
+
 #[test]
 fn splunk() {
     let good = "{\"text\":\"Success\",\"code\":0}";

@@ -89,6 +89,7 @@ mod tests {
             stands_for: Vec::new(),
             aliases: &[],
             generators,
+            old_names: &[],
         };
         let options = ParseOptions { read_files: false, library: Some(library), ..ParseOptions::default() };
         let parsed = parse_text("t", &format!("@version: 4.11\n{kind} s {{ {call} }};\n"), &options);
