@@ -8,7 +8,7 @@ use crate::frame::{
     RETURN, Reader,
 };
 use crate::publish::{self, Message};
-use dialogue::{Fault, Judged, Outgoing, Session, Tally};
+use dialogue::{Judged, Loss, Outgoing, Session, Tally, pieces};
 use flight::{Outcome, Part};
 use greeting::Stage;
 use sent::Sent;
@@ -110,7 +110,7 @@ impl AmqpSession {
         }
     }
 
-    fn frame(&mut self, frame: &Frame<'_>, out: &mut Vec<(u32, Outcome)>) -> Result<(), Fault> {
+    fn frame(&mut self, frame: &Frame<'_>, out: &mut Vec<(u32, Outcome)>) -> Result<(), Loss> {
         match frame.kind {
             METHOD => self.method(frame.payload, out),
             HEADER if self.returning.is_some() => {
@@ -126,7 +126,7 @@ impl AmqpSession {
         }
     }
 
-    fn method(&mut self, payload: &[u8], out: &mut Vec<(u32, Outcome)>) -> Result<(), Fault> {
+    fn method(&mut self, payload: &[u8], out: &mut Vec<(u32, Outcome)>) -> Result<(), Loss> {
         let mut rest = Reader(payload);
         let method = rest.method().map_err(|Malformed| foreign())?;
         match method {
@@ -171,21 +171,21 @@ impl AmqpSession {
     }
 
     /// The server ends the channel or the connection.
-    fn closed(&mut self, code: u16, text: &str) -> Fault {
+    fn closed(&mut self, code: u16, text: &str) -> Loss {
         let why = format!("{code}: {text}");
         // A message that is larger than the server takes.
         self.is_at_fault = self.stage == Stage::Open && (code == 311 || text.contains("message size"));
         match code {
-            _ if self.is_at_fault => Fault::Broken(why),
+            _ if self.is_at_fault => Loss::Broken(why),
             // Rights, names of hosts and exchanges, an exchange that is of another kind.
-            402..=406 | 530 => Fault::Refused(why),
-            _ => Fault::Broken(why),
+            402..=406 | 530 => Loss::Refused(why),
+            _ => Loss::Broken(why),
         }
     }
 }
 
-fn foreign() -> Fault {
-    Fault::Broken("the server does not answer as AMQP 0-9-1 has it".to_owned())
+fn foreign() -> Loss {
+    Loss::Broken("the server does not answer as AMQP 0-9-1 has it".to_owned())
 }
 
 fn closed(rest: &mut Reader<'_>) -> Result<(u16, String), Malformed> {
@@ -238,18 +238,9 @@ impl Session for AmqpSession {
         }
     }
 
-    fn hear(&mut self, input: &[u8], out: &mut Vec<(u32, Outcome)>) -> Result<usize, Fault> {
-        let mut understood = 0;
-        loop {
-            match frame::frame(input.get(understood..).unwrap_or_default()) {
-                Ok(Some((frame, length))) => {
-                    self.frame(&frame, out)?;
-                    understood += length;
-                }
-                Ok(None) => return Ok(understood),
-                Err(Malformed) => return Err(foreign()),
-            }
-        }
+    fn hear(&mut self, input: &[u8], out: &mut Vec<(u32, Outcome)>) -> Result<usize, Loss> {
+        let first = |rest| frame::frame(rest).map_err(|Malformed| foreign());
+        pieces(input, first, |frame| self.frame(&frame, out))
     }
 
     fn settled(&mut self, out: &mut Vec<(u32, Outcome)>) {
@@ -264,14 +255,14 @@ impl Session for AmqpSession {
         self.stage != Stage::Open || !self.tally.is_empty()
     }
 
-    fn lost(&mut self, fault: &Fault, out: &mut Vec<(u32, Outcome)>) {
+    fn lost(&mut self, fault: &Loss, out: &mut Vec<(u32, Outcome)>) {
         out.append(&mut self.done);
         let at_fault = std::mem::take(&mut self.is_at_fault);
         self.tally.lost(fault, (self.messages.sent_to(), at_fault), out);
         out.extend(self.early.drain(..).map(|early| {
             let outcome = match fault {
-                Fault::Refused(why) => Outcome::Hold(why.clone()),
-                Fault::Broken(why) => Outcome::Away(why.clone()),
+                Loss::Refused(why) => Outcome::Hold(why.clone()),
+                Loss::Broken(why) => Outcome::Away(why.clone()),
             };
             (early.id, outcome)
         }));
@@ -330,7 +321,7 @@ pub(crate) fn read_anything(bytes: &[u8]) {
         let messages: [&[u8]; 2] = [b"x", b"y"];
         session.begin(1, &Part { messages: &messages, bytes: 2, key: &[], number: None, numbers: &[] });
         if session.hear(bytes, &mut out).is_err() {
-            session.lost(&Fault::Broken(String::new()), &mut out);
+            session.lost(&Loss::Broken(String::new()), &mut out);
         }
         assert!(out.len() <= 1);
     }

@@ -1,11 +1,11 @@
 //! A session and its connection, as an outlet sees them.
 
 use crate::dial::Dial;
-use crate::session::{Fault, Session};
+use crate::session::{Loss, Session};
 use delivery::bell::Bell;
 use delivery::dialing::Dialed;
 use delivery::link::Link;
-use delivery::single::Place;
+use delivery::single::SinkContext;
 use delivery::target::{Next, Route};
 use flight::{Client, Outcome, Part};
 use std::io::{self, ErrorKind};
@@ -24,7 +24,7 @@ enum State {
 }
 
 pub struct Dialogue<S> {
-    place: Place,
+    place: SinkContext,
     dial: Arc<Dial>,
     route: Route,
     state: State,
@@ -48,7 +48,7 @@ pub struct Dialogue<S> {
 }
 
 impl<S: Session> Dialogue<S> {
-    pub fn new(place: Place, dial: Arc<Dial>, session: S) -> Dialogue<S> {
+    pub fn new(place: SinkContext, dial: Arc<Dial>, session: S) -> Dialogue<S> {
         Dialogue {
             route: dial.route(),
             bell: Bell::new(&place.home, place.id).ok(),
@@ -92,7 +92,7 @@ impl<S: Session> Dialogue<S> {
                             Some(error) => error.to_string(),
                             None => "there is no address that answers".to_owned(),
                         };
-                        return self.end(&Fault::Broken(why));
+                        return self.end(&Loss::Broken(why));
                     }
                 },
                 State::Connecting(link) => match link.is_established(now) {
@@ -131,8 +131,8 @@ impl<S: Session> Dialogue<S> {
     }
 
     /// Hears and says what there is. The error ends the connection.
-    fn converse(&mut self, now: Instant) -> Result<(), Fault> {
-        let broken = |error: io::Error| Fault::Broken(error.to_string());
+    fn converse(&mut self, now: Instant) -> Result<(), Loss> {
+        let broken = |error: io::Error| Loss::Broken(error.to_string());
         let written = self.write();
         let State::Open(link) = &mut self.state else { return Ok(()) };
         let before = self.input.len();
@@ -145,24 +145,24 @@ impl<S: Session> Dialogue<S> {
         written.map_err(broken)?;
         match received {
             Ok(true) => {}
-            Ok(false) => return Err(Fault::Broken("the server has closed the connection".to_owned())),
+            Ok(false) => return Err(Loss::Broken("the server has closed the connection".to_owned())),
             Err(error) => return Err(broken(error)),
         }
         self.write().map_err(broken)?;
         let late = if self.session.is_open() { self.dial.answer_max } else { CONNECT_MAX };
         if self.session.awaits() && now.saturating_duration_since(self.since) >= late {
-            return Err(Fault::Broken("the server does not answer".to_owned()));
+            return Err(Loss::Broken("the server does not answer".to_owned()));
         }
         Ok(())
     }
 
-    fn understand(&mut self) -> Result<(), Fault> {
+    fn understand(&mut self) -> Result<(), Loss> {
         let (was_open, said) = (self.session.is_open(), self.outcomes.len());
         let understood = self.session.hear(&self.input, &mut self.outcomes);
         self.away = self.away.saturating_sub(self.outcomes.len() - said);
         self.input.drain(..understood?.min(self.input.len()));
         if self.input.len() > INPUT_BYTES_MAX {
-            return Err(Fault::Broken("the server says too much".to_owned()));
+            return Err(Loss::Broken("the server says too much".to_owned()));
         }
         if self.session.is_open() && !was_open {
             oplog::notice("Server connected", &[("server", &self.dial.name())]);
@@ -188,11 +188,11 @@ impl<S: Session> Dialogue<S> {
     }
 
     /// Ends the connection, and gives back what was on the way.
-    fn end(&mut self, fault: &Fault) {
+    fn end(&mut self, fault: &Loss) {
         let name = self.dial.name();
         let named = match fault {
-            Fault::Broken(why) => Fault::Broken(format!("{name}: {why}")),
-            Fault::Refused(why) => Fault::Refused(format!("{name}: {why}")),
+            Loss::Broken(why) => Loss::Broken(format!("{name}: {why}")),
+            Loss::Refused(why) => Loss::Refused(format!("{name}: {why}")),
         };
         let is_idle = self.away == 0;
         self.session.lost(&named, &mut self.outcomes);
@@ -200,8 +200,8 @@ impl<S: Session> Dialogue<S> {
         let was_open = matches!(self.state, State::Open(_));
         self.close_link();
         // A server may close a connection that nobody uses; what waits says the rest.
-        if is_idle && !(was_open && matches!(fault, Fault::Broken(_))) {
-            let (Fault::Broken(why) | Fault::Refused(why)) = &named;
+        if is_idle && !(was_open && matches!(fault, Loss::Broken(_))) {
+            let (Loss::Broken(why) | Loss::Refused(why)) = &named;
             oplog::limited("dialogue", oplog::Level::Error, "Cannot connect to a server", &[("reason", why)]);
         }
         self.is_wanted = false;

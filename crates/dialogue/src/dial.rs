@@ -3,7 +3,7 @@
 use crate::proxy::Proxy;
 use delivery::dialing::Secured;
 use delivery::link::{Link, Owner};
-use delivery::single::Place;
+use delivery::single::SinkContext;
 use delivery::target::{Address, Connect, Lookup, Route};
 use delivery::tunnel::Tunnel;
 use std::io;
@@ -46,7 +46,7 @@ impl Dial {
         Route::new(vec![Lookup::host(host, port, self.ipv6)])
     }
 
-    pub(crate) fn connect(&self, address: &Address, place: &Place) -> io::Result<Link> {
+    pub(crate) fn connect(&self, address: &Address, place: &SinkContext) -> io::Result<Link> {
         self.call(address, &Owner::from(place))
     }
 

@@ -63,12 +63,11 @@ pub struct Where {
     pub secured: bool,
 }
 
-/// How the server is connected to, with the options of [`SERVER`] and `tls()`; `None` after an error was
-/// reported.
-pub fn dial(s: &Settings, to: Where, diags: &mut Diagnostics) -> Option<Dial> {
-    let asked = secure::read_client(s, to.secured, diags).ok()?;
+/// How the server is connected to, with the options of [`SERVER`] and `tls()`.
+pub fn dial(s: &Settings, to: Where, diags: &mut Diagnostics) -> Result<Dial, Reported> {
+    let asked = secure::read_client(s, to.secured, diags)?;
     let timeout = s.seconds("timeout").filter(|timeout| !timeout.is_zero());
-    Some(Dial {
+    Ok(Dial {
         host: to.host,
         port: to.port,
         ipv6: s.choice("ip-protocol") == Some("6"),
@@ -81,8 +80,8 @@ pub fn dial(s: &Settings, to: Where, diags: &mut Diagnostics) -> Option<Dial> {
 
 impl Where {
     /// `host()` and `port()`, in the clear unless there is a `tls()`.
-    pub fn read(s: &Settings, diags: &mut Diagnostics) -> Option<Where> {
+    pub fn read(s: &Settings, diags: &mut Diagnostics) -> Result<Where, Reported> {
         let host = s.text("host").unwrap_or("127.0.0.1").to_owned();
-        Some(Where { host, port: ports::port(s, "port", false, diags)?, secured: false })
+        Ok(Where { host, port: ports::port(s, "port", false, diags)?, secured: false })
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 /// Why a connection is of no use any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum Loss {
     /// It broke, or nobody understands what comes from it.
     Broken(String),
     /// The server refuses this side: a password, a right.
@@ -31,7 +31,7 @@ pub trait Session: Send {
 
     /// The server has said `input`, from what was not understood before on. Returns how many bytes of it are
     /// understood, and appends what became of batches.
-    fn hear(&mut self, input: &[u8], out: &mut Vec<(u32, Outcome)>) -> Result<usize, Fault>;
+    fn hear(&mut self, input: &[u8], out: &mut Vec<(u32, Outcome)>) -> Result<usize, Loss>;
 
     /// Appends what became of batches without a word of the server.
     fn settled(&mut self, out: &mut Vec<(u32, Outcome)>);
@@ -43,7 +43,7 @@ pub trait Session: Send {
     fn awaits(&self) -> bool;
 
     /// The connection has ended, or there was none: appends an outcome for each batch.
-    fn lost(&mut self, fault: &Fault, out: &mut Vec<(u32, Outcome)>);
+    fn lost(&mut self, fault: &Loss, out: &mut Vec<(u32, Outcome)>);
 
     /// Bytes of batches.
     fn held_bytes(&self) -> usize;

@@ -1,6 +1,6 @@
 //! Batches on the way whose messages are answered one by one, in whatever order.
 
-use crate::session::Fault;
+use crate::session::Loss;
 use flight::{Outcome, Verdict};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -91,17 +91,17 @@ impl Tally {
 
     /// The connection has ended, of whose bytes so many were sent: all batches are given back. What was
     /// answered counts. `split`: the first batch without an answer is at fault.
-    pub fn lost(&mut self, fault: &Fault, (sent_to, split): (u64, bool), out: &mut Vec<(u32, Outcome)>) {
+    pub fn lost(&mut self, fault: &Loss, (sent_to, split): (u64, bool), out: &mut Vec<(u32, Outcome)>) {
         for (place, batch) in self.batches.drain(..).enumerate() {
-            let (Fault::Broken(why) | Fault::Refused(why)) = fault;
+            let (Loss::Broken(why) | Loss::Refused(why)) = fault;
             let id = batch.id;
             let outcome = match fault {
                 _ if batch.open < batch.verdicts.len() => batch.judged(Some(Duration::ZERO)),
                 _ if split && place == 0 => Outcome::Split(why.clone()),
-                Fault::Broken(_) if split => Outcome::Away(why.clone()),
-                Fault::Refused(_) => Outcome::Hold(why.clone()),
-                Fault::Broken(_) if sent_to <= batch.begins => Outcome::Away(why.clone()),
-                Fault::Broken(_) => Outcome::Unknown(why.clone()),
+                Loss::Broken(_) if split => Outcome::Away(why.clone()),
+                Loss::Refused(_) => Outcome::Hold(why.clone()),
+                Loss::Broken(_) if sent_to <= batch.begins => Outcome::Away(why.clone()),
+                Loss::Broken(_) => Outcome::Unknown(why.clone()),
             };
             out.push((id, outcome));
         }
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn what_is_lost_is_given_back() {
-        let fault = Fault::Broken("gone".into());
+        let fault = Loss::Broken("gone".into());
         let lost = |split: bool, sent_to: u64, answered: bool| {
             let (mut tally, mut out) = (Tally::default(), Vec::new());
             tally.begin(1, 2, 0);

@@ -5,7 +5,7 @@
 //! stands in docs/queues.md.
 
 use crate::chunk::Chunk;
-use crate::durable::{Durable, Place, Stored};
+use crate::durable::{Durable, LogFolder, Stored};
 use crate::ledger::Count;
 use diag::Fault;
 use parking_lot::Mutex;
@@ -152,7 +152,7 @@ impl DeadLetters {
     /// queue is removed then. Returns how many that were; the error says why the rest stays.
     pub(crate) fn take_queue(
         &self,
-        place: &Place,
+        place: &LogFolder,
         name: &[u8],
         destination: &str,
         reason: &str,
@@ -167,7 +167,7 @@ impl DeadLetters {
 
     fn take_over(
         &self,
-        place: &Place,
+        place: &LogFolder,
         name: &[u8],
         destination: &str,
         reason: &str,

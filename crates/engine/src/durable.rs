@@ -64,7 +64,7 @@ impl DiskBuffer {
 }
 
 /// A log and the thread that reads from it.
-pub struct Place {
+pub struct LogFolder {
     pub dir: PathBuf,
     pub log: Arc<Log>,
     pub(crate) keeper: Arc<Keeper>,
@@ -85,11 +85,11 @@ struct Names {
 #[derive(Default)]
 pub struct Durable {
     state_dir: OnceLock<PathBuf>,
-    places: Mutex<Vec<Arc<Place>>>,
+    places: Mutex<Vec<Arc<LogFolder>>>,
     letters: Mutex<Option<Arc<DeadLetters>>>,
 }
 
-impl Place {
+impl LogFolder {
     pub(crate) fn begin_use(&self, name: &[u8]) {
         let mut names = self.names.lock();
         names.said.remove(name);
@@ -140,7 +140,7 @@ impl Durable {
     }
 
     /// The log in the folder that `disk-buffer()` says, opened if nobody has yet.
-    pub fn place(&self, options: &DiskBuffer) -> Result<Arc<Place>, Fault> {
+    pub fn place(&self, options: &DiskBuffer) -> Result<Arc<LogFolder>, Fault> {
         let dir = match (&options.dir, self.state_dir.get()) {
             (Some(dir), _) => dir.clone(),
             (None, Some(dir)) => dir.clone(),
@@ -166,7 +166,7 @@ impl Durable {
         accessat(CWD, &there, access, AtFlags::EACCESS).map_err(|error| wrong(error.into()))
     }
 
-    fn place_in(&self, dir: PathBuf, free_segments: Option<usize>) -> Result<Arc<Place>, Fault> {
+    fn place_in(&self, dir: PathBuf, free_segments: Option<usize>) -> Result<Arc<LogFolder>, Fault> {
         let wrong = |error: &std::io::Error| Fault::local(format!("cannot use {}: {error}", dir.display()));
         make_folder(&dir).map_err(|error| wrong(&error))?;
         let dir = dir.canonicalize().map_err(|error| wrong(&error))?;
@@ -180,7 +180,7 @@ impl Durable {
     }
 
     /// The log in a folder that had one before.
-    pub(crate) fn place_at(&self, dir: &Path) -> Result<Arc<Place>, Fault> {
+    pub(crate) fn place_at(&self, dir: &Path) -> Result<Arc<LogFolder>, Fault> {
         self.place_in(dir.to_owned(), None)
     }
 
@@ -190,14 +190,14 @@ impl Durable {
     }
 
     /// The log in the state folder, opened if nobody has yet.
-    pub fn state_place(&self) -> Result<Arc<Place>, Fault> {
+    pub fn state_place(&self) -> Result<Arc<LogFolder>, Fault> {
         let dir = self.state_dir.get().ok_or_else(|| Fault::misconfigured("there is no state folder"))?;
         self.place_in(dir.clone(), None)
     }
 
     /// The log of the state folder, when it has messages in a queue of this name. Nothing is made there to
     /// find that out.
-    pub(crate) fn kept_in(&self, name: &[u8]) -> Option<Arc<Place>> {
+    pub(crate) fn kept_in(&self, name: &[u8]) -> Option<Arc<LogFolder>> {
         let dir = self.state_dir.get()?.canonicalize().ok()?;
         let is_open = self.places.lock().iter().any(|place| place.dir == dir);
         if !is_open && !store::Log::exists(&dir) {
@@ -232,7 +232,7 @@ impl Durable {
     }
 
     /// What is open.
-    pub fn places(&self) -> Vec<Arc<Place>> {
+    pub fn places(&self) -> Vec<Arc<LogFolder>> {
         self.places.lock().clone()
     }
 
@@ -327,7 +327,7 @@ fn report(dir: &Path, report: &Report) {
     }
 }
 
-fn open(dir: &Path, free_segments: Option<usize>) -> std::io::Result<Place> {
+fn open(dir: &Path, free_segments: Option<usize>) -> std::io::Result<LogFolder> {
     let mut wanted = Options::new(dir);
     if let Some(segments) = free_segments {
         wanted.free_segments = segments;
@@ -335,7 +335,7 @@ fn open(dir: &Path, free_segments: Option<usize>) -> std::io::Result<Place> {
     let opened = Log::open(wanted)?;
     report(dir, &opened.report);
     let keeper = Keeper::start()?;
-    Ok(Place {
+    Ok(LogFolder {
         dir: dir.to_owned(),
         log: opened.log,
         keeper,

@@ -36,7 +36,7 @@ pub mod worker;
 
 pub use chunk::{Chunk, Whole};
 pub use codes::CODES;
-pub use durable::{DiskBuffer, Durable, Place, SafeLatency};
+pub use durable::{DiskBuffer, Durable, LogFolder, SafeLatency};
 pub use environment::Environment;
 pub use exec::{Machine, Outcome};
 pub use feed::{Feed, Read};

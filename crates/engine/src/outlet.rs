@@ -23,7 +23,7 @@ mod states;
 mod take_along;
 
 use crate::chunk::Chunk;
-use crate::durable::Place;
+use crate::durable::LogFolder;
 use crate::friction;
 use crate::ledger::{DestinationCounters, Reason, Remains};
 use crate::profile::{self, Doing};
@@ -121,7 +121,7 @@ pub struct Outlet {
     sink: Mutex<Box<dyn Sink>>,
     home: WorkerHandle,
     /// Where its queue has a part on disk. Set before there are messages.
-    place: OnceLock<Arc<Place>>,
+    place: OnceLock<Arc<LogFolder>>,
     /// How they stand in its chunks. Set before there are messages; without one nothing is known of it.
     form: OnceLock<Form>,
     /// Where its messages go at the end of the program. Set before there are messages.

@@ -47,7 +47,7 @@ pub enum Begin {
 
 /// Something is wrong with a file; it is said once.
 #[derive(Debug)]
-pub struct Fault {
+pub struct WrongFile {
     pub path: PathBuf,
     pub error: Error,
 }
@@ -96,7 +96,7 @@ pub struct Journal {
     /// The last entry of each numbering that was read.
     last: HashMap<Id, EntryPosition>,
     previous: Option<EntryPosition>,
-    faults: Vec<Fault>,
+    faults: Vec<WrongFile>,
     /// Entries that were left out because they are damaged.
     skipped: u64,
     /// The last call ended before the end.
@@ -143,7 +143,7 @@ impl Journal {
     }
 
     /// What went wrong since the last call.
-    pub fn take_faults(&mut self) -> Vec<Fault> {
+    pub fn take_faults(&mut self) -> Vec<WrongFile> {
         std::mem::take(&mut self.faults)
     }
 
@@ -204,7 +204,7 @@ impl Journal {
             }
             Err(error) => {
                 self.refused.insert(key);
-                self.faults.push(Fault { path, error });
+                self.faults.push(WrongFile { path, error });
             }
         }
         Some(key)
@@ -241,7 +241,7 @@ impl Journal {
             }
             if let Err(error) = open.file.refresh() {
                 open.broken = true;
-                self.faults.push(Fault { path: open.path.clone(), error });
+                self.faults.push(WrongFile { path: open.path.clone(), error });
             }
             open.ended = false;
         }
@@ -278,7 +278,7 @@ impl Journal {
                     }
                     Err(error) => {
                         open.broken = true;
-                        self.faults.push(Fault { path: open.path.clone(), error });
+                        self.faults.push(WrongFile { path: open.path.clone(), error });
                     }
                 }
                 if open.ended {
@@ -335,7 +335,7 @@ impl Journal {
         if let Err(error) = outcome {
             self.skipped += 1;
             if self.skipped == 1 {
-                self.faults.push(Fault { path: open.path.clone(), error });
+                self.faults.push(WrongFile { path: open.path.clone(), error });
             }
             return None;
         }

@@ -1,9 +1,9 @@
 //! What the codes of a server mean, for a connection and for a message.
 
-use dialogue::{Fault, Judged};
+use dialogue::{Judged, Loss};
 
 /// Of a CONNACK; `None`: it takes this side.
-pub fn of_connection(code: u8, is_five: bool) -> Option<Fault> {
+pub fn of_connection(code: u8, is_five: bool) -> Option<Loss> {
     let text = match (code, is_five) {
         (0, _) => return None,
         (1, false) | (0x84, true) => "the server does not speak this version of MQTT",
@@ -17,8 +17,8 @@ pub fn of_connection(code: u8, is_five: bool) -> Option<Fault> {
     };
     let why = format!("{text} (code {code})");
     Some(match (code, is_five) {
-        (3, false) | (0x80 | 0x83 | 0x88 | 0x89 | 0x97 | 0x9c | 0x9f, true) => Fault::Broken(why),
-        _ => Fault::Refused(why),
+        (3, false) | (0x80 | 0x83 | 0x88 | 0x89 | 0x97 | 0x9c | 0x9f, true) => Loss::Broken(why),
+        _ => Loss::Refused(why),
     })
 }
 
@@ -43,10 +43,10 @@ pub fn of_message(code: u8, fixed: bool) -> Judged {
 }
 
 /// Of a DISCONNECT of MQTT 5.
-pub fn of_end(code: u8) -> Fault {
+pub fn of_end(code: u8) -> Loss {
     let why = format!("the server has ended the connection (reason {code:#04x})");
     match code {
-        0x87 | 0x8a | 0x8e | 0x9b | 0x9d => Fault::Refused(why),
-        _ => Fault::Broken(why),
+        0x87 | 0x8a | 0x8e | 0x9b | 0x9d => Loss::Refused(why),
+        _ => Loss::Broken(why),
     }
 }

@@ -7,7 +7,7 @@ use crate::packet::{
     self, CONNACK, DISCONNECT, Malformed, PINGREQ, PINGRESP, PUBACK, PUBCOMP, PUBLISH, PUBREC, PUBREL,
     Packet, Reader, is_topic,
 };
-use dialogue::{Fault, Judged, Outgoing, Session, Tally};
+use dialogue::{Judged, Loss, Outgoing, Session, Tally, pieces};
 use flight::{Outcome, Part};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -155,7 +155,7 @@ impl MqttSession {
         }
     }
 
-    fn packet(&mut self, packet: &Packet<'_>, out: &mut Vec<(u32, Outcome)>) -> Result<(), Fault> {
+    fn packet(&mut self, packet: &Packet<'_>, out: &mut Vec<(u32, Outcome)>) -> Result<(), Loss> {
         let mut rest = Reader(packet.body);
         match packet.kind {
             CONNACK if !self.is_open => self.greeted(&mut rest),
@@ -192,8 +192,8 @@ impl MqttSession {
     }
 }
 
-fn foreign() -> Fault {
-    Fault::Broken("the server does not answer as MQTT has it".to_owned())
+fn foreign() -> Loss {
+    Loss::Broken("the server does not answer as MQTT has it".to_owned())
 }
 
 impl Session for MqttSession {
@@ -243,18 +243,9 @@ impl Session for MqttSession {
         }
     }
 
-    fn hear(&mut self, input: &[u8], out: &mut Vec<(u32, Outcome)>) -> Result<usize, Fault> {
-        let mut understood = 0;
-        loop {
-            match packet::packet(input.get(understood..).unwrap_or_default()) {
-                Ok(Some((packet, length))) => {
-                    self.packet(&packet, out)?;
-                    understood += length;
-                }
-                Ok(None) => return Ok(understood),
-                Err(Malformed) => return Err(foreign()),
-            }
-        }
+    fn hear(&mut self, input: &[u8], out: &mut Vec<(u32, Outcome)>) -> Result<usize, Loss> {
+        let first = |rest| packet::packet(rest).map_err(|Malformed| foreign());
+        pieces(input, first, |packet| self.packet(&packet, out))
     }
 
     fn settled(&mut self, out: &mut Vec<(u32, Outcome)>) {
@@ -269,7 +260,7 @@ impl Session for MqttSession {
         !self.is_open || self.asked || !self.away.is_empty()
     }
 
-    fn lost(&mut self, fault: &Fault, out: &mut Vec<(u32, Outcome)>) {
+    fn lost(&mut self, fault: &Loss, out: &mut Vec<(u32, Outcome)>) {
         out.append(&mut self.done);
         self.tally.lost(fault, (self.packets.sent_to(), false), out);
         self.packets.clear();
@@ -322,7 +313,7 @@ pub(crate) fn read_anything(bytes: &[u8]) {
         let messages: [&[u8]; 2] = [b"x", b"y"];
         session.begin(1, &Part { messages: &messages, bytes: 2, key: &[], number: None, numbers: &[] });
         if session.hear(bytes, &mut out).is_err() {
-            session.lost(&Fault::Broken(String::new()), &mut out);
+            session.lost(&Loss::Broken(String::new()), &mut out);
         }
         assert!(out.len() <= 1);
     }

@@ -7,7 +7,7 @@ use crate::packet::{
     SUBACK, SUBSCRIBE,
 };
 use crate::session::{Login, Quality, Version};
-use dialogue::Fault;
+use dialogue::Loss;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -70,12 +70,12 @@ pub struct Subscriber {
     is_asked: bool,
 }
 
-fn foreign() -> Fault {
-    Fault::Broken("the server does not answer as MQTT has it".to_owned())
+fn foreign() -> Loss {
+    Loss::Broken("the server does not answer as MQTT has it".to_owned())
 }
 
-impl From<Malformed> for Fault {
-    fn from(_: Malformed) -> Fault {
+impl From<Malformed> for Loss {
+    fn from(_: Malformed) -> Loss {
         foreign()
     }
 }
@@ -145,7 +145,7 @@ impl Subscriber {
 
     /// Understands what was received, until `take` says that it is enough. Returns how many bytes were
     /// understood.
-    pub fn hear(&mut self, input: &[u8], mut take: impl FnMut(&Message<'_>) -> bool) -> Result<usize, Fault> {
+    pub fn hear(&mut self, input: &[u8], mut take: impl FnMut(&Message<'_>) -> bool) -> Result<usize, Loss> {
         let mut understood = 0;
         loop {
             let rest = input.get(understood..).unwrap_or_default();
@@ -162,7 +162,7 @@ impl Subscriber {
         }
     }
 
-    fn packet<'a>(&mut self, packet: &Packet<'a>) -> Result<Option<Message<'a>>, Fault> {
+    fn packet<'a>(&mut self, packet: &Packet<'a>) -> Result<Option<Message<'a>>, Loss> {
         let mut rest = Reader(packet.body);
         match packet.kind {
             CONNACK if self.state == State::Greeting => self.greeted(&mut rest)?,
@@ -183,7 +183,7 @@ impl Subscriber {
         Ok(None)
     }
 
-    fn greeted(&mut self, rest: &mut Reader<'_>) -> Result<(), Fault> {
+    fn greeted(&mut self, rest: &mut Reader<'_>) -> Result<(), Loss> {
         let is_five = self.plan.version == Version::Five;
         let (remembers, code) = (rest.u8()? & 1 != 0, rest.u8()?);
         if let Some(fault) = codes::of_connection(code, is_five) {
@@ -209,7 +209,7 @@ impl Subscriber {
         Ok(())
     }
 
-    fn subscribed(&mut self, rest: &mut Reader<'_>) -> Result<(), Fault> {
+    fn subscribed(&mut self, rest: &mut Reader<'_>) -> Result<(), Loss> {
         rest.u16()?;
         if self.plan.version == Version::Five {
             packet::skip_properties(rest)?;
@@ -218,14 +218,14 @@ impl Subscriber {
             let code = rest.u8()?;
             if code >= REFUSED {
                 let why = format!("the server refuses the subscription to {filter} (code {code:#04x})");
-                return Err(Fault::Refused(why));
+                return Err(Loss::Refused(why));
             }
         }
         self.state = State::Open;
         Ok(())
     }
 
-    fn message<'a>(&mut self, kind: u8, mut rest: Reader<'a>) -> Result<Option<Message<'a>>, Fault> {
+    fn message<'a>(&mut self, kind: u8, mut rest: Reader<'a>) -> Result<Option<Message<'a>>, Loss> {
         let topic = rest.text()?;
         let quality = kind >> 1 & 3;
         let id = if quality > 0 { rest.u16()? } else { 0 };
@@ -263,13 +263,13 @@ impl Subscriber {
     }
 
     /// Nothing was heard since `quiet`: asks for a sign of life when it is time. The error: there was none.
-    pub fn rest(&mut self, quiet: Instant, now: Instant) -> Result<(), Fault> {
+    pub fn rest(&mut self, quiet: Instant, now: Instant) -> Result<(), Loss> {
         let silence = now.saturating_duration_since(quiet);
         if self.keep_alive.is_zero() || !self.is_open() || silence < self.keep_alive / 2 {
             return Ok(());
         }
         if silence >= self.keep_alive + self.keep_alive / 2 {
-            return Err(Fault::Broken("the server does not answer".to_owned()));
+            return Err(Loss::Broken("the server does not answer".to_owned()));
         }
         if !std::mem::replace(&mut self.is_asked, true) {
             packet::head(&mut self.out, PINGREQ, 0);

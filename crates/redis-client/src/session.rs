@@ -3,7 +3,7 @@
 use crate::command;
 use crate::judge::{Judged, judge};
 use crate::reply::{Malformed, Reply, reply};
-use dialogue::{Fault, Outgoing, Session};
+use dialogue::{Loss, Outgoing, Session, pieces};
 use flight::{Outcome, Part, Verdict};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -57,22 +57,22 @@ impl RedisSession {
         }
     }
 
-    fn greeted(&mut self, reply: &Reply<'_>) -> Result<(), Fault> {
+    fn greeted(&mut self, reply: &Reply<'_>) -> Result<(), Loss> {
         match judge(reply, true) {
             Judged::Delivered => self.is_open = true,
-            Judged::Again(why) => return Err(Fault::Broken(why)),
-            Judged::Refused(why) | Judged::Hold(why) => return Err(Fault::Refused(why)),
+            Judged::Again(why) => return Err(Loss::Broken(why)),
+            Judged::Refused(why) | Judged::Hold(why) => return Err(Loss::Refused(why)),
         }
         Ok(())
     }
 
-    fn answered(&mut self, reply: &Reply<'_>, out: &mut Vec<(u32, Outcome)>) -> Result<(), Fault> {
+    fn answered(&mut self, reply: &Reply<'_>, out: &mut Vec<(u32, Outcome)>) -> Result<(), Loss> {
         let Some(first) = self.away.front_mut() else {
             let text = match judge(reply, self.fixed) {
                 Judged::Delivered => "a reply that nobody asked for".to_owned(),
                 Judged::Refused(why) | Judged::Again(why) | Judged::Hold(why) => why,
             };
-            return Err(Fault::Broken(text));
+            return Err(Loss::Broken(text));
         };
         first.verdicts.push(match judge(reply, self.fixed) {
             Judged::Delivered => Verdict::Delivered,
@@ -108,14 +108,14 @@ impl Away {
     }
 
     /// When the connection has ended before. What was answered counts.
-    fn lost(self, fault: &Fault, sent_to: u64) -> Outcome {
+    fn lost(self, fault: &Loss, sent_to: u64) -> Outcome {
         match fault {
             _ if !self.verdicts.is_empty() => {
                 Outcome::Judged { verdicts: self.verdicts, after: Some(Duration::ZERO) }
             }
-            Fault::Refused(why) => Outcome::Hold(why.clone()),
-            Fault::Broken(why) if sent_to <= self.begins => Outcome::Away(why.clone()),
-            Fault::Broken(why) => Outcome::Unknown(why.clone()),
+            Loss::Refused(why) => Outcome::Hold(why.clone()),
+            Loss::Broken(why) if sent_to <= self.begins => Outcome::Away(why.clone()),
+            Loss::Broken(why) => Outcome::Unknown(why.clone()),
         }
     }
 }
@@ -167,23 +167,13 @@ impl Session for RedisSession {
         }
     }
 
-    fn hear(&mut self, input: &[u8], out: &mut Vec<(u32, Outcome)>) -> Result<usize, Fault> {
-        let mut understood = 0;
-        loop {
-            let rest = input.get(understood..).unwrap_or_default();
-            let (reply, length) = match reply(rest) {
-                Ok(Some(found)) => found,
-                Ok(None) => return Ok(understood),
-                Err(Malformed) => {
-                    return Err(Fault::Broken("the server does not answer as Redis does".to_owned()));
-                }
-            };
-            match self.is_open {
-                true => self.answered(&reply, out)?,
-                false => self.greeted(&reply)?,
-            }
-            understood += length;
-        }
+    fn hear(&mut self, input: &[u8], out: &mut Vec<(u32, Outcome)>) -> Result<usize, Loss> {
+        let foreign = || Loss::Broken("the server does not answer as Redis does".to_owned());
+        let first = |rest| reply(rest).map_err(|Malformed| foreign());
+        pieces(input, first, |reply| match self.is_open {
+            true => self.answered(&reply, out),
+            false => self.greeted(&reply),
+        })
     }
 
     /// Everything is answered.
@@ -197,7 +187,7 @@ impl Session for RedisSession {
         !self.is_open || !self.away.is_empty()
     }
 
-    fn lost(&mut self, fault: &Fault, out: &mut Vec<(u32, Outcome)>) {
+    fn lost(&mut self, fault: &Loss, out: &mut Vec<(u32, Outcome)>) {
         let sent_to = self.commands.sent_to();
         out.extend(self.away.drain(..).map(|away| (away.id, away.lost(fault, sent_to))));
         self.commands.clear();
@@ -229,7 +219,7 @@ pub(crate) fn read_anything(bytes: &[u8]) {
             &Part { messages: &[message, message], bytes: 20, key: &[], number: None, numbers: &[] },
         );
         if session.hear(bytes, &mut out).is_err() {
-            session.lost(&Fault::Broken(String::new()), &mut out);
+            session.lost(&Loss::Broken(String::new()), &mut out);
         }
         assert!(out.len() <= 1);
     }

@@ -1,7 +1,7 @@
 //! The position in the queue, kept in a table of the database: in the transaction that puts the rows, so that
 //! what comes again after a kill is known.
 
-use crate::fault::Fault;
+use crate::not_done::NotDone;
 use crate::server::Server;
 
 const TABLE: &str = "penstock_cursor";
@@ -18,7 +18,7 @@ pub struct Cursor {
 
 impl Cursor {
     /// The position that the table has; from now on this run moves it.
-    pub async fn open<S: Server>(&self, server: &mut S) -> Result<u64, Fault> {
+    pub async fn open<S: Server>(&self, server: &mut S) -> Result<u64, NotDone> {
         let Cursor { name, run, .. } = self;
         if server.columns(TABLE).await?.is_none() {
             let columns = "name varchar(64) PRIMARY KEY, position bigint NOT NULL, run bigint NOT NULL";
@@ -32,7 +32,7 @@ impl Cursor {
             return Ok(0);
         };
         if !(self.is_own)(last) {
-            return Err(Fault::Hold(format!(
+            return Err(NotDone::Hold(format!(
                 "the row `{name}` of {TABLE} was moved by a copy of this collector: what it has cannot be told; \
                  remove the row, and some may come twice"
             )));
@@ -46,22 +46,22 @@ impl Cursor {
     }
 
     /// In a transaction: everything before this number is in its tables.
-    pub async fn move_to<S: Server>(&self, server: &mut S, position: u64) -> Result<(), Fault> {
+    pub async fn move_to<S: Server>(&self, server: &mut S, position: u64) -> Result<(), NotDone> {
         let Cursor { name, run, .. } = self;
         let moved = format!("UPDATE {TABLE} SET position = {position} WHERE name = '{name}' AND run = {run}");
         match server.execute(&moved).await.map_err(held)? {
             1 => Ok(()),
             // Read again by a new connection, which says what it is.
-            _ => Err(Fault::Away(format!("the row `{name}` of {TABLE} was moved by somebody else"))),
+            _ => Err(NotDone::Away(format!("the row `{name}` of {TABLE} was moved by somebody else"))),
         }
     }
 }
 
 /// Nothing that is wrong here is a row's fault.
-fn held(fault: Fault) -> Fault {
+fn held(fault: NotDone) -> NotDone {
     match fault {
-        Fault::Row { why, .. } | Fault::Rows(why) | Fault::Table(why) => {
-            Fault::Hold(format!("{TABLE}: {why}"))
+        NotDone::Row { why, .. } | NotDone::Rows(why) | NotDone::Table(why) => {
+            NotDone::Hold(format!("{TABLE}: {why}"))
         }
         fault => fault,
     }

@@ -6,7 +6,7 @@
 
 mod batch;
 mod cursor;
-mod fault;
+mod not_done;
 mod mysql;
 mod plan;
 mod postgres;

@@ -5,7 +5,7 @@ mod errors;
 mod statement;
 
 use crate::batch::Rows;
-use crate::fault::Fault;
+use crate::not_done::NotDone;
 use crate::plan::{Login, Plan, TlsFiles};
 use crate::server::Server;
 use errors::{Stage, fault};
@@ -55,11 +55,11 @@ impl Mysql {
     }
 
     /// The connection; without one, it is away.
-    fn here(&mut self) -> Result<&mut Conn, Fault> {
-        self.open.as_mut().ok_or_else(|| Fault::Away("there is no connection".to_owned()))
+    fn here(&mut self) -> Result<&mut Conn, NotDone> {
+        self.open.as_mut().ok_or_else(|| NotDone::Away("there is no connection".to_owned()))
     }
 
-    async fn run(&mut self, statement: &str, stage: Stage) -> Result<u64, Fault> {
+    async fn run(&mut self, statement: &str, stage: Stage) -> Result<u64, NotDone> {
         let conn = self.here()?;
         match conn.query_drop(statement).await {
             Ok(()) => Ok(conn.affected_rows()),
@@ -91,16 +91,16 @@ impl Server for Mysql {
         self.open.is_some()
     }
 
-    async fn open(&mut self) -> Result<(), Fault> {
+    async fn open(&mut self) -> Result<(), NotDone> {
         self.open = None;
         let connected = tokio::time::timeout(CONNECT_MAX, Conn::new(self.options())).await;
         let host = self.login.socket.as_ref().unwrap_or(&self.login.host);
-        let connected = connected.map_err(|_| Fault::Away(format!("{host}: no answer to the login")))?;
+        let connected = connected.map_err(|_| NotDone::Away(format!("{host}: no answer to the login")))?;
         self.open = Some(connected.map_err(|error| fault(&error, Stage::Login))?);
         self.run(STRICT, Stage::Statement).await.map(drop)
     }
 
-    async fn ready(&mut self) -> Result<(), Fault> {
+    async fn ready(&mut self) -> Result<(), NotDone> {
         let asked = "SELECT @@SESSION.sql_mode, @@SESSION.max_allowed_packet";
         let answer = self.here()?.query_first::<(String, u64), _>(asked).await;
         let answer = answer.map_err(|error| fault(&error, Stage::Statement))?;
@@ -115,7 +115,7 @@ impl Server for Mysql {
         self.open = None;
     }
 
-    async fn columns(&mut self, table: &str) -> Result<Option<Vec<String>>, Fault> {
+    async fn columns(&mut self, table: &str) -> Result<Option<Vec<String>>, NotDone> {
         let text = format!("SELECT * FROM {} WHERE 1=0", self.plan.quoted(table));
         let conn = self.here()?;
         let found = match conn.query_iter(text).await {
@@ -133,11 +133,11 @@ impl Server for Mysql {
         }
     }
 
-    async fn execute(&mut self, statement: &str) -> Result<u64, Fault> {
+    async fn execute(&mut self, statement: &str) -> Result<u64, NotDone> {
         self.run(statement, Stage::Statement).await
     }
 
-    async fn put(&mut self, table: &str, rows: &Rows) -> Result<(), Fault> {
+    async fn put(&mut self, table: &str, rows: &Rows) -> Result<(), NotDone> {
         let head = format!("INSERT INTO {} ({}) VALUES ", self.plan.quoted(table), self.plan.listed());
         let fields = self.plan.fields();
         let mut inserts = Inserts::new(head, fields, self.plain_backslash, self.statement_bytes);
@@ -150,7 +150,7 @@ impl Server for Mysql {
         while let Some(statement) = inserts.next(&mut rows, done)? {
             let inserted = self.run(&(statement.text + &tail), Stage::Statement).await;
             inserted.map_err(|fault| match fault {
-                Fault::Row { at, why } => Fault::Row { at: done + at, why },
+                NotDone::Row { at, why } => NotDone::Row { at: done + at, why },
                 fault => fault,
             })?;
             done += statement.rows;
@@ -158,11 +158,11 @@ impl Server for Mysql {
         Ok(())
     }
 
-    async fn commit(&mut self) -> Result<(), Fault> {
+    async fn commit(&mut self) -> Result<(), NotDone> {
         self.run("COMMIT", Stage::Commit).await.map(drop)
     }
 
-    async fn number(&mut self, query: &str) -> Result<Option<u64>, Fault> {
+    async fn number(&mut self, query: &str) -> Result<Option<u64>, NotDone> {
         let found = self.here()?.query_first::<u64, _>(query).await;
         found.map_err(|error| fault(&error, Stage::Statement))
     }

@@ -4,7 +4,7 @@
 mod errors;
 
 use crate::batch::Rows;
-use crate::fault::Fault;
+use crate::not_done::NotDone;
 use crate::plan::{Login, Plan};
 use crate::schema;
 use crate::server::Server;
@@ -75,7 +75,7 @@ impl Postgres {
         config
     }
 
-    async fn connect(&self) -> Result<Open, Fault> {
+    async fn connect(&self) -> Result<Open, NotDone> {
         let config = self.config();
         let failed = |error| fault(&error, Stage::Login);
         let (client, driver) = match &self.login.tls {
@@ -85,8 +85,8 @@ impl Postgres {
                 (client, tokio::spawn(async move { drop(connection.await) }).abort_handle())
             }
             Some(tls) => {
-                let tls = tls.as_ref().map_err(|why| Fault::Hold(why.clone()))?;
-                let session = tls.client_config().map_err(Fault::Hold)?;
+                let tls = tls.as_ref().map_err(|why| NotDone::Hold(why.clone()))?;
+                let session = tls.client_config().map_err(NotDone::Hold)?;
                 let session = MakeRustlsConnect::new((*session).clone());
                 let (client, connection) = config.connect(session).await.map_err(failed)?;
                 (client, tokio::spawn(async move { drop(connection.await) }).abort_handle())
@@ -96,13 +96,13 @@ impl Postgres {
     }
 
     /// The connection; without one, it is away.
-    fn here(&mut self) -> Result<&mut Open, Fault> {
-        self.open.as_mut().ok_or_else(|| Fault::Away("there is no connection".to_owned()))
+    fn here(&mut self) -> Result<&mut Open, NotDone> {
+        self.open.as_mut().ok_or_else(|| NotDone::Away("there is no connection".to_owned()))
     }
 }
 
 impl Open {
-    async fn copy(&mut self, table: &str, columns: &str, name: String) -> Result<Statement, Fault> {
+    async fn copy(&mut self, table: &str, columns: &str, name: String) -> Result<Statement, NotDone> {
         if let Some(statement) = self.copies.get(table) {
             return Ok(statement.clone());
         }
@@ -115,12 +115,18 @@ impl Open {
         Ok(statement)
     }
 
-    async fn run(&self, statement: &str) -> Result<(), Fault> {
+    async fn run(&self, statement: &str) -> Result<(), NotDone> {
         self.client.batch_execute(statement).await.map_err(|error| fault(&error, Stage::Statement))
     }
 
     /// Puts rows into the table with this name, whose statement is kept under `key`.
-    async fn copy_rows(&mut self, key: &str, columns: &str, name: String, rows: &Rows) -> Result<(), Fault> {
+    async fn copy_rows(
+        &mut self,
+        key: &str,
+        columns: &str,
+        name: String,
+        rows: &Rows,
+    ) -> Result<(), NotDone> {
         let statement = self.copy(key, columns, name).await?;
         let begun = self.client.copy_in::<_, Bytes>(&statement).await;
         let mut sink = pin!(begun.map_err(|error| fault(&error, Stage::Statement))?);
@@ -148,15 +154,15 @@ impl Server for Postgres {
         self.open.as_ref().is_some_and(|open| !open.client.is_closed())
     }
 
-    async fn open(&mut self) -> Result<(), Fault> {
+    async fn open(&mut self) -> Result<(), NotDone> {
         self.open = None;
         let connected = tokio::time::timeout(CONNECT_MAX, self.connect()).await;
         let host = &self.login.host;
-        self.open = Some(connected.map_err(|_| Fault::Away(format!("{host}: no answer to the login")))??);
+        self.open = Some(connected.map_err(|_| NotDone::Away(format!("{host}: no answer to the login")))??);
         Ok(())
     }
 
-    async fn ready(&mut self) -> Result<(), Fault> {
+    async fn ready(&mut self) -> Result<(), NotDone> {
         Ok(())
     }
 
@@ -164,7 +170,7 @@ impl Server for Postgres {
         self.open = None;
     }
 
-    async fn number(&mut self, query: &str) -> Result<Option<u64>, Fault> {
+    async fn number(&mut self, query: &str) -> Result<Option<u64>, NotDone> {
         let answers = self.here()?.client.simple_query(query).await;
         let answers = answers.map_err(|error| fault(&error, Stage::Statement))?;
         Ok(answers.iter().find_map(|answer| match answer {
@@ -173,7 +179,7 @@ impl Server for Postgres {
         }))
     }
 
-    async fn columns(&mut self, table: &str) -> Result<Option<Vec<String>>, Fault> {
+    async fn columns(&mut self, table: &str) -> Result<Option<Vec<String>>, NotDone> {
         let text = format!("SELECT * FROM {} WHERE 1=0", self.plan.quoted(table));
         match self.here()?.client.prepare(&text).await {
             Ok(statement) => {
@@ -184,7 +190,7 @@ impl Server for Postgres {
         }
     }
 
-    async fn execute(&mut self, statement: &str) -> Result<u64, Fault> {
+    async fn execute(&mut self, statement: &str) -> Result<u64, NotDone> {
         let answers = self.here()?.client.simple_query(statement).await;
         let answers = answers.map_err(|error| fault(&error, Stage::Statement))?;
         let changed = answers.iter().filter_map(|answer| match answer {
@@ -194,7 +200,7 @@ impl Server for Postgres {
         Ok(changed.sum())
     }
 
-    async fn put(&mut self, table: &str, rows: &Rows) -> Result<(), Fault> {
+    async fn put(&mut self, table: &str, rows: &Rows) -> Result<(), NotDone> {
         let (name, columns) = (self.plan.quoted(table), self.plan.listed());
         let unique = self.plan.listed_unique();
         let open = self.here()?;
@@ -214,7 +220,7 @@ impl Server for Postgres {
         open.run(&format!("{go_on} ON CONFLICT ({unique}) DO NOTHING; TRUNCATE {arriving}")).await
     }
 
-    async fn commit(&mut self) -> Result<(), Fault> {
+    async fn commit(&mut self) -> Result<(), NotDone> {
         let ended = self.here()?.client.simple_query("COMMIT").await;
         ended.map(drop).map_err(|error| fault(&error, Stage::Commit))
     }

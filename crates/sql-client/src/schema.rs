@@ -1,6 +1,6 @@
 //! Names in a database, and the statements that make tables.
 
-use crate::fault::Fault;
+use crate::not_done::NotDone;
 use crate::plan::{Column, Plan};
 use crate::server::Server;
 
@@ -30,7 +30,7 @@ pub fn sanitize(name: &mut [u8]) {
 }
 
 /// Makes the table when it is not there, and the columns that it does not have.
-pub async fn prepare<S: Server>(plan: &Plan, server: &mut S, table: &str) -> Result<(), Fault> {
+pub async fn prepare<S: Server>(plan: &Plan, server: &mut S, table: &str) -> Result<(), NotDone> {
     let mut last = Ok(());
     for _ in 0..LOOKS_MAX {
         let there = server.columns(table).await?;
@@ -50,7 +50,7 @@ pub async fn prepare<S: Server>(plan: &Plan, server: &mut S, table: &str) -> Res
             return Ok(());
         }
         // Another connection may have made it meanwhile.
-        if !matches!(last, Err(Fault::Hold(_) | Fault::Rows(_) | Fault::Row { .. })) {
+        if !matches!(last, Err(NotDone::Hold(_) | NotDone::Rows(_) | NotDone::Row { .. })) {
             return last;
         }
     }
@@ -63,7 +63,7 @@ async fn make<S: Server>(
     table: &str,
     is_new: bool,
     columns: &[&Column],
-) -> Result<(), Fault> {
+) -> Result<(), NotDone> {
     let name = plan.quoted(table);
     let described = |column: &&Column| format!("{} {}", plan.quoted(&column.name), column.kind);
     if is_new {

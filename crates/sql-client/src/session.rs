@@ -3,7 +3,7 @@
 
 use crate::batch::{Group, Load, groups};
 use crate::cursor::Cursor;
-use crate::fault::Fault;
+use crate::not_done::NotDone;
 use crate::plan::Plan;
 use crate::schema;
 use crate::server::Server;
@@ -88,7 +88,7 @@ impl<S: Server> Session<S> {
     async fn deliver(&mut self, load: Load) -> Outcome {
         let load = Arc::new(load);
         let mut result = self.attempt(&load).await;
-        if let Err((Fault::Away(_), true)) = result {
+        if let Err((NotDone::Away(_), true)) = result {
             // The server has ended a connection that was kept; nothing was taken.
             result = self.attempt(&load).await;
         }
@@ -96,12 +96,12 @@ impl<S: Server> Session<S> {
     }
 
     /// What becomes of a batch. An error also says whether it came on a connection that was kept.
-    async fn attempt(&mut self, load: &Load) -> Result<Outcome, (Fault, bool)> {
+    async fn attempt(&mut self, load: &Load) -> Result<Outcome, (NotDone, bool)> {
         let was_open = self.server.is_open();
         let result = self.put(load).await;
         result.map_err(|fault| {
             match fault {
-                Fault::Away(_) | Fault::Unknown(_) | Fault::Busy(_) => self.leave(),
+                NotDone::Away(_) | NotDone::Unknown(_) | NotDone::Busy(_) => self.leave(),
                 // A table may be gone.
                 _ => self.tables.clear(),
             }
@@ -110,7 +110,7 @@ impl<S: Server> Session<S> {
     }
 
     /// A connection that is ready for rows.
-    async fn open(&mut self) -> Result<(), Fault> {
+    async fn open(&mut self) -> Result<(), NotDone> {
         self.tables.clear();
         self.server.open().await?;
         let begun = self.begin().await;
@@ -120,7 +120,7 @@ impl<S: Server> Session<S> {
         begun
     }
 
-    async fn begin(&mut self) -> Result<(), Fault> {
+    async fn begin(&mut self) -> Result<(), NotDone> {
         for statement in &self.plan.session_statements {
             self.server.execute(statement).await.map_err(|fault| by_configuration(fault, statement))?;
         }
@@ -131,7 +131,7 @@ impl<S: Server> Session<S> {
         Ok(())
     }
 
-    async fn put(&mut self, load: &Load) -> Result<Outcome, Fault> {
+    async fn put(&mut self, load: &Load) -> Result<Outcome, NotDone> {
         if !self.server.is_open() {
             self.open().await?;
         }
@@ -149,14 +149,14 @@ impl<S: Server> Session<S> {
         for group in groups {
             match self.prepare(&group.table).await {
                 // The message has named it, and others name other tables.
-                Err(Fault::Table(why)) if self.plan.table.is_none() => impossible.push((&group.table, why)),
+                Err(NotDone::Table(why)) if self.plan.table.is_none() => impossible.push((&group.table, why)),
                 other => other?,
             }
         }
         if impossible.is_empty() {
             match self.put_at_once(groups, load.until()).await {
                 Ok(()) => return Ok(Outcome::Delivered),
-                Err(Fault::Row { .. } | Fault::Rows(_) | Fault::Table(_)) => {}
+                Err(NotDone::Row { .. } | NotDone::Rows(_) | NotDone::Table(_)) => {}
                 Err(fault) => return Err(fault),
             }
         }
@@ -170,13 +170,13 @@ impl<S: Server> Session<S> {
         Ok(Outcome::Judged { verdicts: account.verdicts, after })
     }
 
-    async fn prepare(&mut self, table: &str) -> Result<(), Fault> {
+    async fn prepare(&mut self, table: &str) -> Result<(), NotDone> {
         if !self.plan.makes_tables || self.tables.contains(table) {
             return Ok(());
         }
         schema::prepare(&self.plan, &mut self.server, table).await.map_err(|fault| match fault {
             // Statements that make tables have no rows.
-            Fault::Row { why, .. } | Fault::Rows(why) => Fault::Hold(why),
+            NotDone::Row { why, .. } | NotDone::Rows(why) => NotDone::Hold(why),
             fault => fault,
         })?;
         if self.tables.len() >= TABLES_MAX {
@@ -188,7 +188,7 @@ impl<S: Server> Session<S> {
 
     /// All of a batch, when there is nothing wrong with it. The transaction is always written out: PostgreSQL
     /// says that a COPY alone is complete before it looks at deferred constraints.
-    async fn put_at_once(&mut self, groups: &[Group], until: Option<u64>) -> Result<(), Fault> {
+    async fn put_at_once(&mut self, groups: &[Group], until: Option<u64>) -> Result<(), NotDone> {
         self.server.execute(S::BEGIN).await?;
         match self.put_all(groups).await {
             Ok(()) => self.commit(until).await,
@@ -196,7 +196,7 @@ impl<S: Server> Session<S> {
         }
     }
 
-    async fn put_all(&mut self, groups: &[Group]) -> Result<(), Fault> {
+    async fn put_all(&mut self, groups: &[Group]) -> Result<(), NotDone> {
         for group in groups {
             self.server.put(&group.table, &group.rows).await?;
         }
@@ -204,7 +204,7 @@ impl<S: Server> Session<S> {
     }
 
     /// Makes certain what was put, and the position behind it.
-    async fn commit(&mut self, until: Option<u64>) -> Result<(), Fault> {
+    async fn commit(&mut self, until: Option<u64>) -> Result<(), NotDone> {
         let moved = match (&self.cursor, until) {
             (Some(cursor), Some(until)) => cursor.move_to(&mut self.server, until).await,
             _ => Ok(()),
@@ -220,8 +220,8 @@ impl<S: Server> Session<S> {
     }
 
     /// Ends a transaction that came to nothing.
-    async fn undo<T>(&mut self, fault: Fault) -> Result<T, Fault> {
-        if !matches!(fault, Fault::Away(_) | Fault::Unknown(_))
+    async fn undo<T>(&mut self, fault: NotDone) -> Result<T, NotDone> {
+        if !matches!(fault, NotDone::Away(_) | NotDone::Unknown(_))
             && self.server.execute("ROLLBACK").await.is_err()
         {
             self.leave();
@@ -236,7 +236,7 @@ impl<S: Server> Session<S> {
         groups: &[Group],
         account: &mut Account,
         until: Option<u64>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), NotDone> {
         self.server.execute(S::BEGIN).await?;
         for group in groups {
             let is_refused =
@@ -246,7 +246,7 @@ impl<S: Server> Session<S> {
             }
             match self.put_group(group, account).await {
                 Ok(()) => {}
-                Err(Fault::Table(why)) if self.plan.table.is_none() => {
+                Err(NotDone::Table(why)) if self.plan.table.is_none() => {
                     group.places.iter().for_each(|place| account.refuse(*place, &why));
                 }
                 Err(fault) => return self.undo(fault).await,
@@ -264,7 +264,7 @@ impl<S: Server> Session<S> {
         Ok(())
     }
 
-    async fn put_group(&mut self, group: &Group, account: &mut Account) -> Result<(), Fault> {
+    async fn put_group(&mut self, group: &Group, account: &mut Account) -> Result<(), NotDone> {
         let (mut at, mut piece) = (0, group.rows.count());
         while at < group.rows.count() && !account.is_suspicious() {
             let to = (at + piece).min(group.rows.count());
@@ -274,7 +274,7 @@ impl<S: Server> Session<S> {
                     at = to;
                     piece = piece.saturating_mul(2);
                 }
-                Err(Fault::Row { at: bad, why }) if at + bad < to => {
+                Err(NotDone::Row { at: bad, why }) if at + bad < to => {
                     let bad = at + bad;
                     // Those before it were taken, and went with it.
                     if bad > at {
@@ -285,7 +285,7 @@ impl<S: Server> Session<S> {
                     piece = PIECE_MIN.max(bad - at);
                     at = bad + 1;
                 }
-                Err(Fault::Rows(why) | Fault::Row { why, .. }) => {
+                Err(NotDone::Rows(why) | NotDone::Row { why, .. }) => {
                     if to - at == 1 {
                         group.places.get(at).into_iter().for_each(|place| account.refuse(*place, &why));
                         at = to;
@@ -299,10 +299,10 @@ impl<S: Server> Session<S> {
     }
 
     /// Some rows, or none of them.
-    async fn put_piece(&mut self, group: &Group, from: usize, to: usize) -> Result<(), Fault> {
+    async fn put_piece(&mut self, group: &Group, from: usize, to: usize) -> Result<(), NotDone> {
         self.server.execute(MARK).await?;
         let result = self.server.put(&group.table, &group.rows.part(from, to)).await;
-        if let Err(Fault::Row { .. } | Fault::Rows(_) | Fault::Table(_)) = result {
+        if let Err(NotDone::Row { .. } | NotDone::Rows(_) | NotDone::Table(_)) = result {
             self.server.execute(BACK_TO_MARK).await?;
         }
         result
@@ -310,10 +310,10 @@ impl<S: Server> Session<S> {
 }
 
 /// What is wrong with a statement of the configuration is no message's fault.
-fn by_configuration(fault: Fault, statement: &str) -> Fault {
+fn by_configuration(fault: NotDone, statement: &str) -> NotDone {
     match fault {
-        Fault::Row { why, .. } | Fault::Rows(why) | Fault::Table(why) | Fault::Hold(why) => {
-            Fault::Hold(format!("session-statements(\"{statement}\"): {why}"))
+        NotDone::Row { why, .. } | NotDone::Rows(why) | NotDone::Table(why) | NotDone::Hold(why) => {
+            NotDone::Hold(format!("session-statements(\"{statement}\"): {why}"))
         }
         fault => fault,
     }

@@ -1,7 +1,7 @@
 //! SQLite: a file of this machine, written through by threads that may wait for the disk.
 
 use crate::batch::Rows;
-use crate::fault::Fault;
+use crate::not_done::NotDone;
 use crate::plan::{Login, Plan};
 use crate::row;
 use crate::server::Server;
@@ -24,19 +24,19 @@ impl Sqlite {
     }
 
     /// Does something with the connection where waiting harms nobody.
-    async fn run<T, F>(&mut self, work: F) -> Result<T, Fault>
+    async fn run<T, F>(&mut self, work: F) -> Result<T, NotDone>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
+        F: FnOnce(&mut Connection) -> Result<T, NotDone> + Send + 'static,
     {
         let Some(mut open) = self.open.take() else {
-            return Err(Fault::Away("the database is not open".to_owned()));
+            return Err(NotDone::Away("the database is not open".to_owned()));
         };
         let done = tokio::task::spawn_blocking(move || {
             let result = work(&mut open);
             (open, result)
         });
-        let (open, result) = done.await.map_err(|error| Fault::Unknown(error.to_string()))?;
+        let (open, result) = done.await.map_err(|error| NotDone::Unknown(error.to_string()))?;
         self.open = Some(open);
         result
     }
@@ -54,12 +54,12 @@ fn opened(path: &str) -> Result<Connection, Error> {
 }
 
 /// What an error means; of a row, the caller knows which.
-fn fault(error: &Error) -> Fault {
+fn fault(error: &Error) -> NotDone {
     let why = error.to_string();
     let Error::SqliteFailure(said, _) = error else {
         return match error {
-            Error::SqlInputError { msg, .. } if is_about_a_name(msg) => Fault::Table(why),
-            _ => Fault::Hold(why),
+            Error::SqlInputError { msg, .. } if is_about_a_name(msg) => NotDone::Table(why),
+            _ => NotDone::Hold(why),
         };
     };
     match said.code {
@@ -69,10 +69,10 @@ fn fault(error: &Error) -> Fault {
         | ErrorCode::OutOfMemory
         | ErrorCode::SystemIoFailure
         | ErrorCode::FileLockingProtocolFailed
-        | ErrorCode::OperationInterrupted => Fault::Busy(why),
-        ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig => Fault::Rows(why),
-        _ if is_about_a_name(&why) => Fault::Table(why),
-        _ => Fault::Hold(why),
+        | ErrorCode::OperationInterrupted => NotDone::Busy(why),
+        ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig => NotDone::Rows(why),
+        _ if is_about_a_name(&why) => NotDone::Table(why),
+        _ => NotDone::Hold(why),
     }
 }
 
@@ -80,7 +80,7 @@ fn is_about_a_name(words: &str) -> bool {
     words.contains("unknown database") || words.contains("syntax error")
 }
 
-fn insert(open: &mut Connection, statement: &str, fields: usize, rows: &Rows) -> Result<(), Fault> {
+fn insert(open: &mut Connection, statement: &str, fields: usize, rows: &Rows) -> Result<(), NotDone> {
     let mut insert = open.prepare_cached(statement).map_err(|error| fault(&error))?;
     for (at, text) in rows.iter().enumerate() {
         let mut count = 0;
@@ -94,10 +94,10 @@ fn insert(open: &mut Connection, statement: &str, fields: usize, rows: &Rows) ->
         }
         if count != fields {
             let why = format!("the row has other fields than there are columns, which are {fields}");
-            return Err(Fault::Row { at, why });
+            return Err(NotDone::Row { at, why });
         }
         insert.raw_execute().map_err(|error| match fault(&error) {
-            Fault::Rows(why) => Fault::Row { at, why },
+            NotDone::Rows(why) => NotDone::Row { at, why },
             fault => fault,
         })?;
     }
@@ -111,19 +111,19 @@ impl Server for Sqlite {
         self.open.is_some()
     }
 
-    async fn open(&mut self) -> Result<(), Fault> {
+    async fn open(&mut self) -> Result<(), NotDone> {
         let path = self.login.database.clone();
         let shown = path.clone();
         let opened = tokio::task::spawn_blocking(move || opened(&path)).await;
-        let opened = opened.map_err(|error| Fault::Away(error.to_string()))?;
+        let opened = opened.map_err(|error| NotDone::Away(error.to_string()))?;
         self.open = Some(opened.map_err(|error| match fault(&error) {
-            Fault::Busy(why) => Fault::Busy(format!("{shown}: {why}")),
-            _ => Fault::Hold(format!("{shown}: {error}")),
+            NotDone::Busy(why) => NotDone::Busy(format!("{shown}: {why}")),
+            _ => NotDone::Hold(format!("{shown}: {error}")),
         })?);
         Ok(())
     }
 
-    async fn ready(&mut self) -> Result<(), Fault> {
+    async fn ready(&mut self) -> Result<(), NotDone> {
         Ok(())
     }
 
@@ -131,7 +131,7 @@ impl Server for Sqlite {
         self.open = None;
     }
 
-    async fn columns(&mut self, table: &str) -> Result<Option<Vec<String>>, Fault> {
+    async fn columns(&mut self, table: &str) -> Result<Option<Vec<String>>, NotDone> {
         let text = format!("SELECT * FROM {} WHERE 1=0", self.plan.quoted(table));
         self.run(move |open| match open.prepare(&text) {
             Ok(statement) => Ok(Some(statement.column_names().map(str::to_owned).collect())),
@@ -141,7 +141,7 @@ impl Server for Sqlite {
         .await
     }
 
-    async fn execute(&mut self, statement: &str) -> Result<u64, Fault> {
+    async fn execute(&mut self, statement: &str) -> Result<u64, NotDone> {
         let text = statement.to_owned();
         self.run(move |open| {
             open.execute_batch(&text).map_err(|error| fault(&error))?;
@@ -150,7 +150,7 @@ impl Server for Sqlite {
         .await
     }
 
-    async fn put(&mut self, table: &str, rows: &Rows) -> Result<(), Fault> {
+    async fn put(&mut self, table: &str, rows: &Rows) -> Result<(), NotDone> {
         let fields = self.plan.fields();
         let places = vec!["?"; fields].join(",");
         let unique = self.plan.listed_unique();
@@ -161,11 +161,11 @@ impl Server for Sqlite {
         self.run(move |open| insert(open, &text, fields, &rows)).await
     }
 
-    async fn commit(&mut self) -> Result<(), Fault> {
+    async fn commit(&mut self) -> Result<(), NotDone> {
         self.execute("COMMIT").await.map(drop)
     }
 
-    async fn number(&mut self, query: &str) -> Result<Option<u64>, Fault> {
+    async fn number(&mut self, query: &str) -> Result<Option<u64>, NotDone> {
         let text = query.to_owned();
         self.run(move |open| {
             let found = open.query_row(&text, [], |row| row.get::<_, i64>(0));

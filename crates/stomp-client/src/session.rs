@@ -1,7 +1,7 @@
 //! What is said on one connection: the greeting, then messages without waiting.
 
 use crate::frame::{self, Frame, Malformed};
-use dialogue::{Fault, Judged, Outgoing, Session, Tally};
+use dialogue::{Judged, Loss, Outgoing, Session, Tally, pieces};
 use flight::{Outcome, Part};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ impl StompSession {
         }
     }
 
-    fn frame(&mut self, frame: &Frame<'_>, out: &mut Vec<(u32, Outcome)>) -> Result<(), Fault> {
+    fn frame(&mut self, frame: &Frame<'_>, out: &mut Vec<(u32, Outcome)>) -> Result<(), Loss> {
         match frame.command {
             b"CONNECTED" if !self.is_open => self.is_open = true,
             b"RECEIPT" if self.is_open => {
@@ -89,7 +89,7 @@ impl StompSession {
             // The server ends the connection with it.
             b"ERROR" => {
                 let why = frame.header("message").unwrap_or_else(|| "the server refuses".to_owned());
-                return Err(Fault::Refused(why.chars().take(300).collect()));
+                return Err(Loss::Refused(why.chars().take(300).collect()));
             }
             _ => return Err(foreign()),
         }
@@ -97,8 +97,8 @@ impl StompSession {
     }
 }
 
-fn foreign() -> Fault {
-    Fault::Broken("the server does not answer as STOMP has it".to_owned())
+fn foreign() -> Loss {
+    Loss::Broken("the server does not answer as STOMP has it".to_owned())
 }
 
 impl Session for StompSession {
@@ -146,18 +146,9 @@ impl Session for StompSession {
         }
     }
 
-    fn hear(&mut self, input: &[u8], out: &mut Vec<(u32, Outcome)>) -> Result<usize, Fault> {
-        let mut understood = 0;
-        loop {
-            match frame::frame(input.get(understood..).unwrap_or_default()) {
-                Ok(Some((frame, length))) => {
-                    self.frame(&frame, out)?;
-                    understood += length;
-                }
-                Ok(None) => return Ok(understood),
-                Err(Malformed) => return Err(foreign()),
-            }
-        }
+    fn hear(&mut self, input: &[u8], out: &mut Vec<(u32, Outcome)>) -> Result<usize, Loss> {
+        let first = |rest| frame::frame(rest).map_err(|Malformed| foreign());
+        pieces(input, first, |frame| self.frame(&frame, out))
     }
 
     fn settled(&mut self, out: &mut Vec<(u32, Outcome)>) {
@@ -172,7 +163,7 @@ impl Session for StompSession {
         !self.is_open || self.plan.receipts && !self.tally.is_empty()
     }
 
-    fn lost(&mut self, fault: &Fault, out: &mut Vec<(u32, Outcome)>) {
+    fn lost(&mut self, fault: &Loss, out: &mut Vec<(u32, Outcome)>) {
         out.append(&mut self.done);
         self.tally.lost(fault, (self.frames.sent_to(), false), out);
         self.frames.clear();
@@ -214,7 +205,7 @@ pub(crate) fn read_anything(bytes: &[u8]) {
         let messages: [&[u8]; 2] = [b"x", b"y"];
         session.begin(1, &Part { messages: &messages, bytes: 2, key: &[], number: None, numbers: &[] });
         if session.hear(bytes, &mut out).is_err() {
-            session.lost(&Fault::Broken(String::new()), &mut out);
+            session.lost(&Loss::Broken(String::new()), &mut out);
         }
         assert!(out.len() <= 1);
     }

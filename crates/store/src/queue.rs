@@ -3,7 +3,7 @@
 use crate::MESSAGE_BYTES_MAX;
 use crate::log::Log;
 use crate::origin::Lot;
-use crate::read::{Place, read};
+use crate::read::{ReadPosition, read};
 use crate::report::Waiting;
 use crate::shared::QueueState;
 use parking_lot::Mutex;
@@ -102,7 +102,7 @@ impl Read {
 pub struct Queue {
     pub(crate) log: Arc<Log>,
     pub(crate) id: u32,
-    place: Mutex<Place>,
+    place: Mutex<ReadPosition>,
 }
 
 impl Clone for Queue {

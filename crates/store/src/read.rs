@@ -25,7 +25,7 @@ const NEAR: u64 = 2 * BLOCK_MAX as u64;
 
 /// Where the last reading of a queue ended, and what it had read beyond that.
 #[derive(Default)]
-pub struct Place {
+pub struct ReadPosition {
     spot: Option<Spot>,
     window: Window,
     /// The beginning of the segment that follows, when this one nears its end.
@@ -42,7 +42,7 @@ struct Spot {
     held: Option<(Reader, Arc<dyn SegmentFile>)>,
 }
 
-impl Place {
+impl ReadPosition {
     /// What was read is forgotten, and read again when it is needed.
     fn leave(&mut self, shared: &Shared) {
         (self.spot, self.next) = (None, None);
@@ -83,7 +83,7 @@ impl Stretch {
 pub fn read(
     shared: &Shared,
     id: u32,
-    place: &mut Place,
+    place: &mut ReadPosition,
     from: u64,
     (mut out, bytes_max): (Read, usize),
 ) -> io::Result<Read> {
@@ -228,7 +228,7 @@ fn lost_between(state: &State, id: u32, from: u64, to: u64) -> u64 {
 fn walk(
     shared: &Shared,
     id: u32,
-    place: &mut Place,
+    place: &mut ReadPosition,
     stretch: &Stretch,
     (out, bytes_max): (&mut Read, usize),
 ) -> io::Result<bool> {

@@ -6,7 +6,7 @@ use crate::frame::{
     EXCHANGE_DECLARE_OK, FRAME_BYTES_MAX, Malformed, Method, OPEN, OPEN_OK, Reader, START, START_OK, TUNE,
     TUNE_OK,
 };
-use dialogue::Fault;
+use dialogue::Loss;
 
 /// What the server has to say next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl AmqpSession {
         self.stage = Stage::Start;
     }
 
-    pub(super) fn greeted(&mut self, method: Method, rest: &mut Reader<'_>) -> Result<(), Fault> {
+    pub(super) fn greeted(&mut self, method: Method, rest: &mut Reader<'_>) -> Result<(), Loss> {
         match (self.stage, method) {
             (Stage::Start, START) => {
                 self.log_in(rest).map_err(|Malformed| foreign())??;
@@ -90,7 +90,7 @@ impl AmqpSession {
         self.stage = Stage::Confirm;
     }
 
-    fn log_in(&mut self, rest: &mut Reader<'_>) -> Result<Result<(), Fault>, Malformed> {
+    fn log_in(&mut self, rest: &mut Reader<'_>) -> Result<Result<(), Loss>, Malformed> {
         // Version, properties, ways to log in, languages.
         rest.u16()?;
         rest.long()?;
@@ -101,7 +101,7 @@ impl AmqpSession {
         };
         if !offered.split(' ').any(|name| name == way) {
             let why = format!("the server does not offer the login {way}, but {offered}");
-            return Ok(Err(Fault::Refused(why)));
+            return Ok(Err(Loss::Refused(why)));
         }
         self.say(START_OK, |out| {
             let table = frame::begin_table(out);

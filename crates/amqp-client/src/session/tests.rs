@@ -134,7 +134,7 @@ fn a_refused_login_holds() {
     let close = method(0, frame::CLOSE, b"\x01\x93\x0eACCESS_REFUSED\0\x0a\0\x0b");
     let mut out = Vec::new();
     let Err(fault) = session.hear(&close, &mut out) else { panic!("a fault") };
-    assert_eq!(fault, Fault::Refused("403: ACCESS_REFUSED".into()));
+    assert_eq!(fault, Loss::Refused("403: ACCESS_REFUSED".into()));
     session.lost(&fault, &mut out);
     assert_eq!(out, [(1, Outcome::Hold("403: ACCESS_REFUSED".into()))]);
 }

@@ -1,6 +1,6 @@
 //! What a log holds for messages until they are safe: the tickets of their batches.
 
-use super::Place;
+use super::LogFolder;
 use super::latency::SafeLatency;
 use crate::window::Tickets;
 use std::any::Any;
@@ -17,7 +17,7 @@ pub(crate) struct Stored {
 
 impl Stored {
     /// The sources of messages that have to be on disk look at the log before they read on.
-    pub fn new(tickets: Tickets, messages: usize, place: &Place, reliable: bool) -> Stored {
+    pub fn new(tickets: Tickets, messages: usize, place: &LogFolder, reliable: bool) -> Stored {
         if reliable {
             tickets.iter().for_each(|ticket| ticket.waits_for(place.log.load()));
         }

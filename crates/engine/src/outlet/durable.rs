@@ -5,7 +5,7 @@ use super::spool::{Loss, Plan, READ_BYTES, Wait};
 use super::states::{Flow, Service};
 use super::{Berth, Memory, Outlet, Queue, Spool};
 use crate::chunk::Chunk;
-use crate::durable::{DiskBuffer, Durable, Place, Turn};
+use crate::durable::{DiskBuffer, Durable, LogFolder, Turn};
 use crate::ledger::Reason;
 use diag::Fault;
 use parking_lot::MutexGuard;
@@ -61,7 +61,7 @@ impl Outlet {
     }
 
     /// The log it was told to keep its messages in, whatever became of that.
-    pub(crate) fn place(&self) -> Option<&Arc<Place>> {
+    pub(crate) fn place(&self) -> Option<&Arc<LogFolder>> {
         self.place.get()
     }
 

@@ -4,7 +4,7 @@
 
 use super::{Outlet, Spool};
 use crate::chunk::Chunk;
-use crate::durable::{DiskBuffer, Durable, Place, Stored};
+use crate::durable::{DiskBuffer, Durable, LogFolder, Stored};
 use diag::Fault;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl Outlet {
     }
 
     /// What lies in a queue on disk is delivered first, unless it keeps its messages on disk anyway.
-    pub(super) fn drain_first(&self, place: Arc<Place>, name: Vec<u8>) {
+    pub(super) fn drain_first(&self, place: Arc<LogFolder>, name: Vec<u8>) {
         // One of another name is for another destination.
         let Some(refuge) = self.refuge.get().filter(|refuge| refuge.name == name) else { return };
         let mut queue = self.queue.lock();

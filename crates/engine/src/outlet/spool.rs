@@ -16,7 +16,7 @@ mod span;
 mod storing;
 
 use crate::chunk::Chunk;
-use crate::durable::{DiskBuffer, MEMORY_BYTES, Place};
+use crate::durable::{DiskBuffer, LogFolder, MEMORY_BYTES};
 use crate::ledger::Remains;
 use crate::outlet::{Outlet, states::Attendance, states::Flow};
 use crate::window::{Ticket, Tickets};
@@ -49,7 +49,7 @@ pub(super) struct Memory<'a> {
 pub(super) struct Spool {
     options: Arc<DiskBuffer>,
     name: Vec<u8>,
-    place: Arc<Place>,
+    place: Arc<LogFolder>,
     owner: Weak<Outlet>,
     /// `None` before the outlet is released, and after its end.
     queue: Option<Arc<Queue>>,
@@ -89,7 +89,7 @@ pub(super) struct Spool {
 
 impl Spool {
     /// `numbered`: see [`crate::outlet::Sink::is_numbered`].
-    pub fn new(options: Arc<DiskBuffer>, name: Vec<u8>, place: Arc<Place>, numbered: bool) -> Spool {
+    pub fn new(options: Arc<DiskBuffer>, name: Vec<u8>, place: Arc<LogFolder>, numbered: bool) -> Spool {
         Spool {
             options,
             name,
@@ -141,7 +141,7 @@ impl Spool {
         &self.name
     }
 
-    pub fn place(&self) -> &Arc<Place> {
+    pub fn place(&self) -> &Arc<LogFolder> {
         &self.place
     }
 

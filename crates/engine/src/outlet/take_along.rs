@@ -4,7 +4,7 @@
 
 use super::{Form, Outlet};
 use crate::chunk::Chunk;
-use crate::durable::{Durable, Place};
+use crate::durable::{Durable, LogFolder};
 use diag::Fault;
 use std::sync::Arc;
 use store::{Full, Queue, Safe};
@@ -16,7 +16,7 @@ const SYNC_BYTES: usize = 8 << 20;
 
 /// A queue on disk.
 pub(crate) struct Berth {
-    pub place: Arc<Place>,
+    pub place: Arc<LogFolder>,
     pub name: Vec<u8>,
 }
 

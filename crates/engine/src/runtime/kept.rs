@@ -4,7 +4,7 @@
 
 use super::Engine;
 use crate::chunk::Chunk;
-use crate::durable::Place;
+use crate::durable::LogFolder;
 use crate::outlet::Outlet;
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl Engine {
     }
 
     /// The log of the state folder, if it is open.
-    fn state_place(&self) -> Option<Arc<Place>> {
+    fn state_place(&self) -> Option<Arc<LogFolder>> {
         let durable = &self.shared.durable;
         let dir = durable.state_dir()?.canonicalize().ok()?;
         durable.places().into_iter().find(|place| place.dir == dir)

@@ -3,7 +3,7 @@
 use super::{MqttSession, ONCE_MAX, ONCE_OR_MORE_MAX, PACKET_BYTES_MAX, Quality, Version, foreign};
 use crate::codes;
 use crate::packet::{self, Limits, Malformed, Reader};
-use dialogue::Fault;
+use dialogue::Loss;
 use std::time::Duration;
 
 const CLEAN: u8 = 0x02;
@@ -16,7 +16,7 @@ impl MqttSession {
         packet::connect(&mut self.greeting, plan.version, &plan.login, about, false);
     }
 
-    pub(super) fn greeted(&mut self, rest: &mut Reader<'_>) -> Result<(), Fault> {
+    pub(super) fn greeted(&mut self, rest: &mut Reader<'_>) -> Result<(), Loss> {
         let is_five = self.plan.version == Version::Five;
         let code = rest.u8().and_then(|_| rest.u8()).map_err(|Malformed| foreign())?;
         if let Some(fault) = codes::of_connection(code, is_five) {
@@ -27,7 +27,7 @@ impl MqttSession {
             false => Limits::default(),
         };
         if limits.quality_max.is_some_and(|most| most < self.plan.quality as u8) {
-            return Err(Fault::Refused("the server does not take messages of this qos()".to_owned()));
+            return Err(Loss::Refused("the server does not take messages of this qos()".to_owned()));
         }
         let own = match self.plan.quality {
             Quality::Once => ONCE_MAX,

@@ -100,7 +100,7 @@ fn a_refused_login_holds_and_what_is_lost_is_given_back() {
     begin(&mut session, 1, &["a"]);
     session.open();
     let mut out = Vec::new();
-    let Err(fault @ Fault::Refused(_)) = session.hear(b"\x20\x02\0\x05", &mut out) else { panic!("a fault") };
+    let Err(fault @ Loss::Refused(_)) = session.hear(b"\x20\x02\0\x05", &mut out) else { panic!("a fault") };
     session.lost(&fault, &mut out);
     assert!(matches!(out.as_slice(), [(1, Outcome::Hold(_))]));
     session.open();
@@ -109,7 +109,7 @@ fn a_refused_login_holds_and_what_is_lost_is_given_back() {
     begin(&mut session, 2, &["a", "b"]);
     said(&mut session);
     hears(&mut session, b"\x40\x02\0\x02");
-    let (mut out, gone) = (Vec::new(), Fault::Broken("gone".into()));
+    let (mut out, gone) = (Vec::new(), Loss::Broken("gone".into()));
     session.lost(&gone, &mut out);
     let verdicts = vec![Verdict::Again, Verdict::Delivered];
     assert_eq!(out, [(2, Outcome::Judged { verdicts, after: Some(Duration::ZERO) })]);

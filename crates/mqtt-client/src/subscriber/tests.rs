@@ -95,7 +95,7 @@ fn refusals_and_silence_end_the_connection() {
     subscriber.open();
     let mut refused = |bytes: &[u8]| {
         let outcome = subscriber.hear(bytes, |_| true);
-        matches!(outcome, Err(Fault::Refused(_)))
+        matches!(outcome, Err(Loss::Refused(_)))
     };
     assert!(refused(b"\x20\x02\0\x05"), "the login");
     assert!(!refused(b"\x20\x02\0\0"));

@@ -75,7 +75,7 @@ fn what_was_answered_before_a_cut_counts() {
     session.sent(first);
     hears(&mut session, ":1\r\n");
     let mut out = Vec::new();
-    let cut = Fault::Broken("cut".into());
+    let cut = Loss::Broken("cut".into());
     session.lost(&cut, &mut out);
     let judged = Outcome::Judged { verdicts: vec![Verdict::Delivered], after: Some(Duration::ZERO) };
     assert_eq!(out, [(1, judged), (2, Outcome::Away("cut".into()))]);
@@ -100,6 +100,6 @@ fn a_busy_server_and_a_missing_right_let_all_wait() {
     // Nobody asked: the server says why it is about to hang up.
     assert_eq!(
         session.hear(b"-ERR max number of clients reached\r\n", &mut Vec::new()),
-        Err(Fault::Broken("ERR max number of clients reached".into()))
+        Err(Loss::Broken("ERR max number of clients reached".into()))
     );
 }

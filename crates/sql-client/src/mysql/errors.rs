@@ -1,8 +1,7 @@
 //! What the errors of MySQL and MariaDB mean, by their numbers.
 
-use crate::fault::Fault;
+use crate::not_done::{NotDone, words};
 use mysql_async::{DriverError, Error, ServerError};
-use std::error::Error as _;
 
 /// What was asked when it came.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,12 +14,12 @@ pub enum Stage {
 
 const NO_SUCH_TABLE: u16 = 1146;
 
-pub fn fault(error: &Error, stage: Stage) -> Fault {
+pub fn fault(error: &Error, stage: Stage) -> NotDone {
     match error {
         Error::Server(said) => by_number(said, stage),
-        Error::Driver(DriverError::UnknownAuthPlugin { .. }) => Fault::Hold(words(error)),
-        _ if stage == Stage::Commit => Fault::Unknown(words(error)),
-        _ => Fault::Away(words(error)),
+        Error::Driver(DriverError::UnknownAuthPlugin { .. }) => NotDone::Hold(words(error)),
+        _ if stage == Stage::Commit => NotDone::Unknown(words(error)),
+        _ => NotDone::Away(words(error)),
     }
 }
 
@@ -28,33 +27,33 @@ pub fn is_missing_table(error: &Error) -> bool {
     matches!(error, Error::Server(said) if said.code == NO_SUCH_TABLE)
 }
 
-fn by_number(said: &ServerError, stage: Stage) -> Fault {
+fn by_number(said: &ServerError, stage: Stage) -> NotDone {
     let why = format!("{} ({})", said.message, said.code);
     match said.code {
         // It goes down, or has ended the connection.
         1053 | 1077 | 1079 | 1080 | 1152 | 1158..=1161 | 1184 | 1927 | 4031 => match stage {
-            Stage::Commit => Fault::Unknown(why),
-            _ => Fault::Away(why),
+            Stage::Commit => NotDone::Unknown(why),
+            _ => NotDone::Away(why),
         },
         // Too many connections, no memory, a full disk or table, locks, a server that is read-only.
         1021 | 1030 | 1037 | 1038 | 1040 | 1041 | 1114 | 1129 | 1203 | 1205 | 1206 | 1213 | 1226 | 1290
-        | 1317 | 1792 | 1836 | 1969 | 3024 => Fault::Busy(why),
+        | 1317 | 1792 | 1836 | 1969 | 3024 => NotDone::Busy(why),
         // What no name of a table can be, or a database that is not there.
-        1059 | 1064 | 1103 | 1102 if stage == Stage::Statement => Fault::Table(why),
-        1044 | 1049 if stage == Stage::Statement => Fault::Table(why),
-        _ if stage == Stage::Login => Fault::Hold(why),
+        1059 | 1064 | 1103 | 1102 if stage == Stage::Statement => NotDone::Table(why),
+        1044 | 1049 if stage == Stage::Statement => NotDone::Table(why),
+        _ if stage == Stage::Login => NotDone::Hold(why),
         // These name the row, at the end.
         1264 | 1265 | 1292 | 1366 | 1406 | 1411 | 1690 => match trailing_number(&said.message) {
-            Some(row) => Fault::Row { at: row - 1, why },
-            None => Fault::Rows(why),
+            Some(row) => NotDone::Row { at: row - 1, why },
+            None => NotDone::Rows(why),
         },
         // A column without a value is a matter of the table.
-        1364 => Fault::Hold(why),
-        1048 | 1062 | 1153 | 1169 | 1216 | 1452 | 1557 | 1586 | 3819 | 4025 => Fault::Rows(why),
+        1364 => NotDone::Hold(why),
+        1048 | 1062 | 1153 | 1169 | 1216 | 1452 | 1557 | 1586 | 3819 | 4025 => NotDone::Rows(why),
         _ => match said.state.get(..2) {
-            Some("22" | "23" | "45") => Fault::Rows(why),
-            _ if stage == Stage::Commit => Fault::Rows(why),
-            _ => Fault::Hold(why),
+            Some("22" | "23" | "45") => NotDone::Rows(why),
+            _ if stage == Stage::Commit => NotDone::Rows(why),
+            _ => NotDone::Hold(why),
         },
     }
 }
@@ -63,23 +62,6 @@ fn by_number(said: &ServerError, stage: Stage) -> Fault {
 fn trailing_number(message: &str) -> Option<usize> {
     let digits = message.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     message.get(digits..)?.parse().ok().filter(|row| *row > 0)
-}
-
-/// An error with its causes.
-fn words(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let inner = match error.downcast_ref::<std::io::Error>() {
-            Some(error) => tls::said(error),
-            None => error.to_string(),
-        };
-        if !text.contains(&inner) {
-            text = format!("{text}: {inner}");
-        }
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

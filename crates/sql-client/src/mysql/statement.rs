@@ -1,6 +1,6 @@
 //! Rows as literals of INSERT statements, none of which is larger than the server takes.
 
-use crate::fault::Fault;
+use crate::not_done::NotDone;
 use crate::row;
 
 pub struct Inserts {
@@ -28,14 +28,14 @@ impl Inserts {
         &mut self,
         rows: &mut impl Iterator<Item = &'a [u8]>,
         done: usize,
-    ) -> Result<Option<Statement>, Fault> {
+    ) -> Result<Option<Statement>, NotDone> {
         let mut text = self.head.clone().into_bytes();
         let mut count = 0;
         loop {
             let values = match self.kept.take() {
                 Some(values) => values,
                 None => match rows.next() {
-                    Some(row) => self.values(row).map_err(|why| Fault::Row { at: done + count, why })?,
+                    Some(row) => self.values(row).map_err(|why| NotDone::Row { at: done + count, why })?,
                     None => break,
                 },
             };
@@ -125,6 +125,6 @@ mod tests {
         let mut inserts = Inserts::new("INSERT ".to_owned(), 2, false, 100);
         let rows: [&[u8]; 2] = [b"a\tb\n", b"only\n"];
         let found = inserts.next(&mut rows.into_iter(), 5);
-        assert!(matches!(found, Err(Fault::Row { at: 6, .. })));
+        assert!(matches!(found, Err(NotDone::Row { at: 6, .. })));
     }
 }

@@ -1,7 +1,6 @@
 //! What the errors of PostgreSQL mean, by their codes (appendix A of its manual).
 
-use crate::fault::Fault;
-use std::error::Error as _;
+use crate::not_done::{NotDone, words};
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError, SqlState};
 
@@ -16,7 +15,7 @@ pub enum Stage {
     Commit,
 }
 
-pub fn fault(error: &Error, stage: Stage) -> Fault {
+pub fn fault(error: &Error, stage: Stage) -> NotDone {
     match error.as_db_error() {
         Some(said) => by_code(said, stage),
         None => by_connection(error, stage),
@@ -27,19 +26,19 @@ pub fn is_missing_table(error: &Error) -> bool {
     error.code() == Some(&SqlState::UNDEFINED_TABLE)
 }
 
-fn by_connection(error: &Error, stage: Stage) -> Fault {
+fn by_connection(error: &Error, stage: Stage) -> NotDone {
     let why = words(error);
     match stage {
         // A password is missing, or a method of login is asked for that is not spoken.
         Stage::Login if why.starts_with("authentication") || why.starts_with("invalid config") => {
-            Fault::Hold(why)
+            NotDone::Hold(why)
         }
-        Stage::Login | Stage::Statement | Stage::Rows => Fault::Away(why),
-        Stage::Commit => Fault::Unknown(why),
+        Stage::Login | Stage::Statement | Stage::Rows => NotDone::Away(why),
+        Stage::Commit => NotDone::Unknown(why),
     }
 }
 
-fn by_code(said: &DbError, stage: Stage) -> Fault {
+fn by_code(said: &DbError, stage: Stage) -> NotDone {
     let code = said.code().code();
     let why = match said.detail() {
         Some(detail) => format!("{} ({code}; {detail})", said.message()),
@@ -48,19 +47,19 @@ fn by_code(said: &DbError, stage: Stage) -> Fault {
     match (code.get(..2).unwrap_or_default(), code) {
         (_, "57P01" | "57P02" | "57P03" | "57P05") | ("08", _) => match stage {
             // It says so before it ends, and then it has not done it.
-            Stage::Commit => Fault::Unknown(why),
-            _ => Fault::Away(why),
+            Stage::Commit => NotDone::Unknown(why),
+            _ => NotDone::Away(why),
         },
-        (_, "40001" | "40P01" | "55P03" | "25006") | ("53" | "57", _) => Fault::Busy(why),
+        (_, "40001" | "40P01" | "55P03" | "25006") | ("53" | "57", _) => NotDone::Busy(why),
         // What no name of a table can be, or a place where there can be none.
-        (_, "42601" | "42602" | "42622" | "42939" | "0A000" | "3F000") => Fault::Table(why),
-        ("28" | "3D" | "42", _) => Fault::Hold(why),
+        (_, "42601" | "42602" | "42622" | "42939" | "0A000" | "3F000") => NotDone::Table(why),
+        ("28" | "3D" | "42", _) => NotDone::Hold(why),
         ("22" | "23" | "44" | "P0", _) => match said.where_().and_then(line) {
-            Some(line) => Fault::Row { at: line - 1, why },
-            None => Fault::Rows(why),
+            Some(line) => NotDone::Row { at: line - 1, why },
+            None => NotDone::Rows(why),
         },
-        _ if stage == Stage::Rows || stage == Stage::Commit => Fault::Rows(why),
-        _ => Fault::Hold(why),
+        _ if stage == Stage::Rows || stage == Stage::Commit => NotDone::Rows(why),
+        _ => NotDone::Hold(why),
     }
 }
 
@@ -72,23 +71,6 @@ fn line(place: &str) -> Option<usize> {
     let digits = rest.trim_start_matches(|c: char| !c.is_ascii_digit());
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
     digits.get(..end)?.parse().ok().filter(|line| *line > 0)
-}
-
-/// An error with its causes.
-fn words(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let inner = match error.downcast_ref::<std::io::Error>() {
-            Some(error) => tls::said(error),
-            None => error.to_string(),
-        };
-        if !text.contains(&inner) {
-            text = format!("{text}: {inner}");
-        }
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

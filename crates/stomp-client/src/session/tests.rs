@@ -67,7 +67,7 @@ fn a_receipt_is_the_word_on_a_message() {
     begin(&mut session, 2, 2);
     said(&mut session);
     hears(&mut session, "RECEIPT\nreceipt-id:3\n\n\0");
-    let (mut out, gone) = (Vec::new(), Fault::Broken("gone".into()));
+    let (mut out, gone) = (Vec::new(), Loss::Broken("gone".into()));
     session.lost(&gone, &mut out);
     let verdicts = vec![Verdict::Again, Verdict::Delivered];
     assert_eq!(out, [(2, Outcome::Judged { verdicts, after: Some(Duration::ZERO) })]);

@@ -3,7 +3,7 @@
 use super::account::Account;
 use delivery::link::Owner;
 use delivery::target::Nudge;
-use dialogue::{Call, Dial, Fault, Line};
+use dialogue::{Call, Dial, Line, Loss};
 use engine::hand_over::Part;
 use engine::source::Source;
 use engine::worker::{After, LEAVE_MAX, Leaving, Port, PortContext};
@@ -52,8 +52,8 @@ pub struct MqttPort {
     queued: bool,
 }
 
-fn broken(error: &io::Error) -> Fault {
-    Fault::Broken(error.to_string())
+fn broken(error: &io::Error) -> Loss {
+    Loss::Broken(error.to_string())
 }
 
 impl MqttPort {
@@ -77,11 +77,11 @@ impl MqttPort {
     }
 
     /// Hears, makes a batch, answers. The error ends the connection; `true`: there may be more.
-    fn converse(&mut self, cx: &mut PortContext, now: Instant) -> Result<bool, Fault> {
+    fn converse(&mut self, cx: &mut PortContext, now: Instant) -> Result<bool, Loss> {
         if self.account.take_undone() {
             self.subscriber.forget_from(self.account.reached());
             // A server sends again what was not answered to whoever comes back.
-            return Err(Fault::Broken(
+            return Err(Loss::Broken(
                 "messages were not delivered, the server is to send them again".to_owned(),
             ));
         }
@@ -105,16 +105,16 @@ impl MqttPort {
         self.answer()?;
         match goes_on || self.is_behind {
             true => Ok(may_read && self.is_behind),
-            false => Err(Fault::Broken("the server has closed the connection".to_owned())),
+            false => Err(Loss::Broken("the server has closed the connection".to_owned())),
         }
     }
 
-    fn answer(&mut self) -> Result<(), Fault> {
+    fn answer(&mut self) -> Result<(), Loss> {
         self.call.send(self.subscriber.output()).map_err(|error| broken(&error))
     }
 
     /// Makes a batch of what was received. Whether there is more of it.
-    fn step(&mut self, cx: &mut PortContext) -> Result<bool, Fault> {
+    fn step(&mut self, cx: &mut PortContext) -> Result<bool, Loss> {
         let began = Instant::now();
         let (was_open, first) = (self.subscriber.is_open(), self.subscriber.next_number());
         let mut batch = cx.batch();
@@ -159,12 +159,12 @@ impl MqttPort {
         self.parts.topic.filter(|id| demand.everything || demand.names.contains(id))
     }
 
-    fn end(&mut self, fault: &Fault, now: Instant) {
+    fn end(&mut self, fault: &Loss, now: Instant) {
         self.subscriber.lost();
         self.input.clear();
         self.is_behind = false;
         self.call.end(now);
-        let (Fault::Broken(why) | Fault::Refused(why)) = fault;
+        let (Loss::Broken(why) | Loss::Refused(why)) = fault;
         self.say(why, now);
     }
 
