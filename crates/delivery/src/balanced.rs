@@ -51,12 +51,12 @@ impl Balance {
             return Err(Reported);
         }
         for host in &servers {
-            check_family(host, ipv6, "load-balance", s, diags).ok_or(Reported)?;
+            check_family(host, ipv6, "load-balance", s, diags)?;
         }
         let key = match block.template("key") {
             Some(text) => {
                 let options = writing::template_options(s, cx);
-                Some(compile(&text.text, text.span, &options, cx, diags).ok_or(Reported)?)
+                Some(compile(&text.text, text.span, &options, cx, diags)?)
             }
             None => None,
         };

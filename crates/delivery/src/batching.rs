@@ -2,19 +2,18 @@
 //! `workers()`, `retries()`.
 
 use crate::balanced::{Balance, Balanced};
-use crate::single::{Place, Prepare, SingleDestination, alike};
+use crate::single::{Prepare, SingleDestination, SinkContext, alike};
 use crate::writer::Writer;
 use crate::writing;
-use conf_schema::Settings;
-use diag::Diagnostics;
-use driver_options::templates::compile;
-use engine::driver::{BuildContext, Destination};
+use diag::Reported;
+use driver_options::Reading;
+use engine::driver::Destination;
 use engine::{QueueLimits, Sink};
 use flight::Limits;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
-use template::{Identity, Template, TemplateOptions};
+use template::{Identity, Template};
 
 pub struct Batching {
     /// Of all outlets together; [`Batching::destination`] gives each its share of throttle().
@@ -26,32 +25,29 @@ pub struct Batching {
 }
 
 /// Who makes the sink of an outlet.
-pub type MakeFlight = Arc<dyn Fn(Place, Limits) -> Box<dyn Sink> + Send + Sync>;
+pub type MakeFlight = Arc<dyn Fn(SinkContext, Limits) -> Box<dyn Sink> + Send + Sync>;
 
 impl Batching {
-    /// Reads the group of options; `None` after an error was reported.
-    pub fn read(
-        s: &Settings,
-        options: &TemplateOptions,
-        cx: &BuildContext<'_>,
-        diags: &mut Diagnostics,
-    ) -> Option<Batching> {
+    /// Reads the group of options.
+    pub fn read(r: &mut Reading<'_>) -> Result<Batching, Reported> {
+        let s = r.s;
         let count = |name| s.int(name).and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
-        let wait = s.int("batch-timeout").and_then(|n| u64::try_from(n).ok());
+        let wait = |name| s.int(name).and_then(|n| u64::try_from(n).ok()).filter(|ms| *ms > 0);
         let limits = Limits {
             lines: count("batch-lines"),
             bytes: s.size("batch-bytes").and_then(|n| usize::try_from(n).ok()).unwrap_or(0),
-            timeout: wait.filter(|ms| *ms > 0).map(Duration::from_millis),
+            timeout: wait("batch-timeout").map(Duration::from_millis),
+            idle: wait("batch-idle-timeout").map(Duration::from_millis),
             retries: count("retries") as u32,
             time_reopen: writing::time_reopen(s),
             throttle: writing::throttle(s),
             ..Limits::default()
         };
         let key = match s.template("worker-partition-key") {
-            Some(text) => Some((compile(&text.text, text.span, options, cx, diags)?, text.text.clone())),
+            Some(text) => Some((r.compile(&text.text, text.span)?, text.text.clone())),
             None => None,
         };
-        Some(Batching { limits, workers: count("workers").max(1), prepare: None, key })
+        Ok(Batching { limits, workers: count("workers").max(1), prepare: None, key })
     }
 
     /// One outlet for each worker, which together are one destination. The throttle is the flight's: a paced

@@ -1,7 +1,7 @@
 //! A connected datagram socket, UDP or unix: many messages in one call, one datagram each; in the name of
 //! their senders if asked for.
 
-use super::single::Place;
+use super::single::SinkContext;
 use super::target::{Address, Connect, Lookup, Next, Route};
 use super::unreachable::Unreachable;
 use crate::writer::sender;
@@ -76,7 +76,7 @@ impl Link {
 }
 
 pub struct DatagramSink {
-    place: Place,
+    place: SinkContext,
     options: Arc<DatagramOptions>,
     route: Route,
     state: State,
@@ -91,7 +91,7 @@ enum Then {
 }
 
 impl DatagramSink {
-    pub fn new(place: Place, to: Lookup, options: Arc<DatagramOptions>) -> DatagramSink {
+    pub fn new(place: SinkContext, to: Lookup, options: Arc<DatagramOptions>) -> DatagramSink {
         DatagramSink {
             unreachable: Unreachable::new(&place.counters),
             place,

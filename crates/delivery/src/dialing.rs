@@ -8,7 +8,7 @@
 
 mod failback;
 
-use super::single::Place;
+use super::single::SinkContext;
 use super::target::{Address, Connect, Next, Route, local_name};
 use super::unreachable::Unreachable;
 pub use failback::Failback;
@@ -52,7 +52,7 @@ impl Secured {
 /// What a socket that connects becomes: one connection attempt, then a connection.
 pub trait Dialed: Sized {
     /// `session`: of an encrypted connection.
-    fn new(socket: Socket, place: &Place, session: Option<Session>) -> io::Result<Self>;
+    fn new(socket: Socket, place: &SinkContext, session: Option<Session>) -> io::Result<Self>;
 
     fn socket(&self) -> &Socket;
 
@@ -96,7 +96,7 @@ enum State<L> {
 }
 
 pub struct Dialing<L> {
-    pub place: Place,
+    pub place: SinkContext,
     pub options: Arc<DialOptions>,
     connector: Option<Arc<Connector>>,
     route: Route,
@@ -110,7 +110,7 @@ pub struct Dialing<L> {
 }
 
 impl<L: Dialed> Dialing<L> {
-    pub fn new(place: Place, route: Route, options: Arc<DialOptions>) -> Dialing<L> {
+    pub fn new(place: SinkContext, route: Route, options: Arc<DialOptions>) -> Dialing<L> {
         Dialing {
             probing: options.failback.clone().map(Probing::new),
             unreachable: Unreachable::new(&place.counters),

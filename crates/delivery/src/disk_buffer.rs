@@ -32,7 +32,8 @@ pub fn read(
             let (given, wanted) = if reliable { ("yes", "no") } else { ("no", "yes") };
             let option = written(block, option, cx);
             let text = format!("{option}() has no effect with reliable({given})");
-            let finding = Diagnostic::warning("D0140", text, block.span(option).unwrap_or(at));
+            // Generators write both: nobody is warned of what another program has made.
+            let finding = Diagnostic::remark("D0140", text, block.span(option).unwrap_or(at));
             diags.push(finding.help(format!("it belongs to reliable({wanted}): leave it out")));
         }
     }

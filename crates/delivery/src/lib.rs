@@ -12,6 +12,7 @@ pub mod finish;
 pub mod link;
 pub mod paced;
 pub mod positions;
+pub mod runs;
 pub mod sealing;
 pub mod single;
 pub mod stream;

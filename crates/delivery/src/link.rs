@@ -1,7 +1,7 @@
 //! One connection to a receiver, both ways: plain, or encrypted in large pieces.
 
 use super::dialing::{Dialed, has_peer};
-use super::single::Place;
+use super::single::SinkContext;
 use super::target::Nudge;
 use super::tunnel::Tunnel;
 use engine::WorkerHandle;
@@ -29,8 +29,8 @@ pub struct Owner {
     pub nudge: Arc<Nudge>,
 }
 
-impl From<&Place> for Owner {
-    fn from(place: &Place) -> Owner {
+impl From<&SinkContext> for Owner {
+    fn from(place: &SinkContext) -> Owner {
         let token = WorkerHandle::outlet_token(place.id);
         Owner { home: place.home.clone(), token, nudge: Arc::clone(&place.nudge) }
     }
@@ -46,7 +46,7 @@ pub struct Link {
 }
 
 impl Dialed for Link {
-    fn new(socket: Socket, place: &Place, session: Option<Session>) -> io::Result<Link> {
+    fn new(socket: Socket, place: &SinkContext, session: Option<Session>) -> io::Result<Link> {
         Link::seated(socket, &Owner::from(place), session)
     }
 

@@ -2,6 +2,7 @@
 //! what it kept is ours.
 
 use crate::disk_buffer::numbering;
+use crate::runs::{RUNS_MAX, decode, encode};
 use diag::Fault;
 use engine::{DiskBuffer, Shared};
 use parking_lot::Mutex;
@@ -10,16 +11,14 @@ use std::hash::{BuildHasher, Hasher};
 use std::io::Read;
 use std::sync::Arc;
 
-/// Runs that are remembered: a receiver that knows an older one is told to ask its operator.
-const RUNS_MAX: usize = 32;
-
 /// The queue of a destination, as its receiver knows it.
 pub struct Positions {
     /// Of the queue's numbers: another log or another queue has another one.
     pub name: String,
     /// Of this start; at most 63 bits.
     pub run: u64,
-    /// All that this queue began, which a copy of it on another machine has not.
+    /// All that this queue began and still knows, which a copy of it on another machine does not. A receiver
+    /// that knows an older one is told to ask its operator.
     runs: Mutex<Vec<u64>>,
 }
 
@@ -48,20 +47,6 @@ impl Positions {
     pub fn is_own(&self, run: u64) -> bool {
         self.runs.lock().contains(&run)
     }
-}
-
-/// Version, runs.
-fn encode(runs: &[u64]) -> Vec<u8> {
-    let mut value = vec![1];
-    runs.iter().for_each(|run| value.extend_from_slice(&run.to_le_bytes()));
-    value
-}
-
-fn decode(value: &[u8]) -> Option<Vec<u64>> {
-    let (version, runs) = value.split_first()?;
-    let (runs, rest) = runs.as_chunks::<8>();
-    let known = *version == 1 && rest.is_empty() && runs.len() <= RUNS_MAX;
-    known.then(|| runs.iter().map(|run| u64::from_le_bytes(*run)).collect())
 }
 
 /// Never 0, and no larger than a signed number can be.

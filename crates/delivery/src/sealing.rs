@@ -3,7 +3,7 @@
 
 use crate::writer::Writer;
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics, Span};
+use diag::{Diagnostic, Diagnostics, Reported, Span};
 use engine::driver::BuildContext;
 
 /// `None` after an error was reported. The entries of a key stand in one place, in order and whole.
@@ -13,9 +13,9 @@ pub fn check(
     s: &Settings,
     cx: &BuildContext<'_>,
     diags: &mut Diagnostics,
-) -> Option<()> {
+) -> Result<(), Reported> {
     let Some(at) = at.or(s.call_span()).filter(|_| !writer.template.chains().is_empty()) else {
-        return Some(());
+        return Ok(());
     };
     if let Some(why) = divided(s, cx) {
         let finding = Diagnostic::error("D0106", format!("$(slog) cannot be used here: {why}"), at);
@@ -23,14 +23,14 @@ pub fn check(
             "entries are numbered and each depends on the one before it, so all entries of a key have to stand in one place: one \
              destination, one file or connection. Give each place a key and a MAC file of its own",
         ));
-        return None;
+        return Err(Reported);
     }
     if writer.truncate_size > 0 {
         let finding = Diagnostic::error("D0106", "$(slog) cannot be used with truncate-size()", at);
         diags.push(finding.help(
             "an entry that is cut cannot be opened; shorten the text inside of $(slog), $(substr) does it",
         ));
-        return None;
+        return Err(Reported);
     }
     for path in writer.template.chains().iter().flat_map(|chain| chain.paths()) {
         if let Some(other) = cx.scope.claim(path, &cx.id()) {
@@ -39,10 +39,10 @@ pub fn check(
                 "the entries of a key would be spread over two places, and missing in both: give each destination a key and a MAC file of \
                  its own",
             ));
-            return None;
+            return Err(Reported);
         }
     }
-    Some(())
+    Ok(())
 }
 
 /// Why the messages of a destination go to several places.

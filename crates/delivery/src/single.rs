@@ -15,7 +15,7 @@ use template::Identity;
 
 /// What a sink may use of the outlet it stands behind.
 #[derive(Clone)]
-pub struct Place {
+pub struct SinkContext {
     pub id: u32,
     pub home: WorkerHandle,
     pub counters: Arc<DestinationCounters>,
@@ -28,7 +28,7 @@ pub struct Place {
 /// privilege is missing, say.
 pub type Prepare = Box<dyn Fn(&Shared) -> Result<(), Fault> + Send + Sync>;
 
-pub type MakeSink = Box<dyn Fn(Place) -> Box<dyn Sink> + Send + Sync>;
+pub type MakeSink = Box<dyn Fn(SinkContext) -> Box<dyn Sink> + Send + Sync>;
 
 pub struct SingleDestination {
     pub driver: &'static str,
@@ -127,14 +127,14 @@ impl Destination for SingleDestination {
         self.writer.recall_numbers(shared.state());
         let home = shared.any_worker()?.clone();
         let nudge: Arc<Nudge> = Arc::default();
-        let place = Place {
+        let place = SinkContext {
             id: 0,
             home: home.clone(),
             counters: Arc::clone(&self.counters),
             nudge: Arc::clone(&nudge),
             restart: Arc::clone(&self.restart),
         };
-        let sink = |id| paced::pace(&self.writer, id, (self.make)(Place { id, ..place }));
+        let sink = |id| paced::pace(&self.writer, id, (self.make)(SinkContext { id, ..place }));
         let outlet = Outlet::new(self.instance.clone(), Arc::clone(&self.counters), self.limits, home, sink);
         disk_buffer::keep(&self.writer, shared, &outlet, self.limits, self.part.as_bytes())?;
         nudge.set(&outlet);

@@ -8,7 +8,7 @@ mod secure;
 
 use super::dialing::{DialOptions, Dialed, Dialing};
 use super::finish::finish;
-use super::single::Place;
+use super::single::SinkContext;
 use super::target::Route;
 use connection::{Connection, Input};
 use engine::{Chunk, Progress, Sink, Status};
@@ -30,7 +30,12 @@ pub struct StreamSink {
 }
 
 impl StreamSink {
-    pub fn new(place: Place, route: Route, options: Arc<DialOptions>, close_on_input: bool) -> StreamSink {
+    pub fn new(
+        place: SinkContext,
+        route: Route,
+        options: Arc<DialOptions>,
+        close_on_input: bool,
+    ) -> StreamSink {
         StreamSink {
             dialing: Dialing::new(place, route, options),
             close_on_input,

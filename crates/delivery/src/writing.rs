@@ -57,10 +57,10 @@ pub fn writer(
     cx: &BuildContext<'_>,
     layout: Layout,
     diags: &mut Diagnostics,
-) -> Option<Writer> {
+) -> Result<Writer, Reported> {
     let options = template_options(s, cx);
     let layout = if s.flag("flags", "syslog-protocol") { Layout::Protocol } else { layout };
-    let own = template(s, cx, layout, &options, diags).ok()?;
+    let own = template(s, cx, layout, &options, diags)?;
     let is_default = own.is_none();
     let template = match (own, layout) {
         (Some(own), Layout::Protocol) => Arc::new(template::layout::syslog_protocol_with(&options, own)),
@@ -80,14 +80,14 @@ pub fn writer(
     let within = s.seconds("suppress").map_or(0, |d| d.as_secs() as i64);
     writer.suppress = (within > 0).then(|| Suppress::new(within));
     writer.marks = marks(s, cx);
-    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
     // Numbering is on unless it is switched off; `seqnum` only takes `no-seqnum` back.
     let (on, off) = (s.flag("flags", "seqnum"), s.flag("flags", "no-seqnum"));
     let (all, not_all) = (s.flag("flags", "seqnum-all"), s.flag("flags", "no-seqnum-all"));
     writer.numbers = on || all || !off;
     writer.numbers_all = all && !not_all;
     sealing::check(&writer, s.template("template").map(|text| text.span), s, cx, diags)?;
-    Some(writer)
+    Ok(writer)
 }
 
 /// `throttle()`: the most messages a second, 0 for no limit.
@@ -124,7 +124,7 @@ fn template(
     };
     let Some(text) = s.template("template").or(global) else { return Ok(None) };
     let options = TemplateOptions { may_seal: true, ..options.clone() };
-    let made = compile(&text.text, text.span, &options, cx, diags).ok_or(Reported)?;
+    let made = compile(&text.text, text.span, &options, cx, diags)?;
     if is_a_name(&text.text) && cx.scope.template(&text.text).is_none() {
         let finding = format!("there is no template `{}`; each message becomes just this text", text.text);
         let help = "define it: `template NAME { template(\"...\"); };`, or write the template itself with its macros";
@@ -132,7 +132,7 @@ fn template(
     }
     if let Some(hint) = &text.type_hint {
         // A type changes nothing in a line of text, but a wrong one is an error all the same.
-        type_hint(hint, diags).ok_or(Reported)?;
+        type_hint(hint, diags)?;
     }
     Ok(Some(made))
 }

@@ -33,25 +33,35 @@ pub static BATCHES: Group = Group {
         )
         .old(&["flush-timeout"]),
         Opt::new(
+            "batch-idle-timeout",
+            Kind::Int { min: -1, max: INT_MAX },
+            Preset::Int(-1),
+            "Milliseconds that a batch waits for more after its last message: with `batch-timeout()` it goes when the first of both is over.",
+        ),
+        Opt::new(
             "retries",
             Kind::Int { min: 1, max: INT_MAX },
             Preset::Int(3),
             "After so many failures that may lie in the messages, a batch is halved, and so on: a message that fails alone is a dead \
              letter. A server that is away or busy is no such failure.",
-        ),
+        )
+        // The name that it had in sql().
+        .old(&["retry-sql-inserts"]),
         Opt::new(
             "workers",
             Kind::Int { min: 1, max: WORKERS_MAX },
             Preset::Int(1),
             "Batches that are on the way at the same time. Each worker has a queue and a connection; messages take turns, and their order \
              is kept only within one, or by `worker-partition-key()`.",
-        ),
+        )
+        .alias(&["partitions"]),
         Opt::new(
             "worker-partition-key",
             Kind::Template,
             Preset::None,
             "Messages for which this template is the same go to the same worker, in their order.",
-        ),
+        )
+        .alias(&["partition-key"]),
         Opt::new(
             "time-reopen",
             Kind::Seconds { min: 0, max: SECONDS_MAX },

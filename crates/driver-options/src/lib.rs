@@ -13,6 +13,7 @@ pub mod output_groups;
 pub mod ownership;
 pub mod pairs;
 pub mod ports;
+mod reading;
 pub mod request_groups;
 pub mod rltp_groups;
 pub mod sandbox_group;
@@ -25,6 +26,7 @@ pub mod tls_groups;
 pub mod words;
 
 pub use codes::CODES;
+pub use reading::Reading;
 
 /// The longest time an option takes: ten years.
 pub const SECONDS_MAX: u32 = 315_360_000;

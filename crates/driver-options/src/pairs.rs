@@ -1,8 +1,8 @@
 //! The option `value-pairs()` of destinations: which values of a message go there.
 
-use conf_schema::{Group, Kind, OptionSpec as Opt, Preset, Settings};
-use diag::{Diagnostics, Reported};
-use engine::driver::BuildContext;
+use crate::Reading;
+use conf_schema::{Group, Kind, OptionSpec as Opt, Preset};
+use diag::Reported;
 use filter::{FilterEnv, NamedFilters};
 use parsers::value_pairs::{VALUE_PAIRS, compile};
 use std::sync::Arc;
@@ -46,33 +46,21 @@ impl FilterEnv for Env<'_> {
 }
 
 /// The block of this name, with further changes of names, where it is given.
-pub fn read(
-    (s, name): (&Settings, &str),
-    rekeys: &[Rekey],
-    options: &TemplateOptions,
-    cx: &BuildContext<'_>,
-    diags: &mut Diagnostics,
-) -> Result<Option<Arc<ValuePairs>>, Reported> {
-    let Some(settings) = s.block(name) else { return Ok(None) };
-    let env = Env { scope: cx.scope, options, named: NamedFilters::default() };
-    compile(settings, &env, s.span(name).ok_or(Reported)?, rekeys, diags)
+pub fn read(name: &str, rekeys: &[Rekey], r: &mut Reading<'_>) -> Result<Option<Arc<ValuePairs>>, Reported> {
+    let Some(settings) = r.s.block(name) else { return Ok(None) };
+    let env = Env { scope: r.cx.scope, options: r.templates, named: NamedFilters::default() };
+    compile(settings, &env, r.s.span(name).ok_or(Reported)?, rekeys, r.diags)
         .map(|pairs| Some(Arc::new(pairs)))
         .ok_or(Reported)
 }
 
 /// [`PAIRS`]: what is usual when it is not given.
-pub fn read_or_usual(
-    s: &Settings,
-    rekeys: &[Rekey],
-    options: &TemplateOptions,
-    cx: &BuildContext<'_>,
-    diags: &mut Diagnostics,
-) -> Option<Arc<ValuePairs>> {
-    if let Some(pairs) = read((s, "value-pairs"), rekeys, options, cx, diags).ok()? {
-        return Some(pairs);
+pub fn read_or_usual(rekeys: &[Rekey], r: &mut Reading<'_>) -> Result<Arc<ValuePairs>, Reported> {
+    if let Some(pairs) = read("value-pairs", rekeys, r)? {
+        return Ok(pairs);
     }
     let named = USUAL.iter().filter_map(|name| Scopes::named(name));
     let scopes = named.fold(Scopes::default(), Scopes::with);
     let spec = Spec { scopes, rekeys: rekeys.to_vec(), ..Spec::default() };
-    ValuePairs::compile(spec, options).ok().map(Arc::new)
+    ValuePairs::compile(spec, r.templates).map(Arc::new).map_err(|_| Reported)
 }

@@ -2,7 +2,7 @@
 //! of their own.
 
 use conf_schema::{Port, Settings};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Reported};
 
 /// Where receivers of `transport(rltp)` listen unless they are told otherwise.
 pub const RLTP: u16 = 35514;
@@ -22,7 +22,7 @@ pub struct Way {
 
 impl Way {
     /// `port()`, or the driver's own.
-    pub fn port(self, s: &Settings, diags: &mut Diagnostics) -> Option<u16> {
+    pub fn port(self, s: &Settings, diags: &mut Diagnostics) -> Result<u16, Reported> {
         let Way { protocol, udp, secure, rltp } = self;
         // syslog() has ports of its own on TCP.
         let own = match protocol && !udp {
@@ -35,17 +35,17 @@ impl Way {
             true => port(s, "port", udp, diags),
             false => {
                 let _ = s.port("port");
-                Some(own)
+                Ok(own)
             }
         }
     }
 }
 
 /// The port an option gives, or that of its table; 0, which is any free one, when there is neither.
-pub fn port(s: &Settings, option: &str, udp: bool, diags: &mut Diagnostics) -> Option<u16> {
+pub fn port(s: &Settings, option: &str, udp: bool, diags: &mut Diagnostics) -> Result<u16, Reported> {
     let name = match s.port(option) {
-        None => return Some(0),
-        Some(Port::Number(port)) => return Some(port),
+        None => return Ok(0),
+        Some(Port::Number(port)) => return Ok(port),
         Some(Port::Service(name)) => name,
     };
     let found = transport::service_port(name, udp);
@@ -55,5 +55,5 @@ pub fn port(s: &Settings, option: &str, udp: bool, diags: &mut Diagnostics) -> O
         let finding = Diagnostic::error("D0104", format!("there is no service `{name}`"), at);
         diags.push(finding.help("write the port as a number"));
     }
-    found
+    found.ok_or(Reported)
 }

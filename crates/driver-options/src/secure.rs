@@ -37,7 +37,7 @@ pub fn read(
         }
         (None, _) => Ok(None),
         (Some(block), "tls" | "proxied-tls" | "proxied-tls-passthrough" | "auto" | "") => {
-            options(block, s.span("tls").ok_or(Reported)?, side, diags).map(Some).ok_or(Reported)
+            options(block, s.span("tls").ok_or(Reported)?, side, diags).map(Some)
         }
         (Some(_), other) => {
             let text = format!("tls() is given, and transport({other}) sends in the clear");
@@ -50,8 +50,8 @@ pub fn read(
     }
 }
 
-/// How a client of HTTP encrypts: the block, or the same options beside it. `None` after an error.
-pub fn read_http(s: &Settings, diags: &mut Diagnostics) -> Option<Options> {
+/// How a client of HTTP encrypts: the block, or the same options beside it.
+pub fn read_http(s: &Settings, diags: &mut Diagnostics) -> Result<Options, Reported> {
     let beside = direct(s, diags)?;
     let mut options = match s.block("tls") {
         Some(block) => {
@@ -59,18 +59,19 @@ pub fn read_http(s: &Settings, diags: &mut Diagnostics) -> Option<Options> {
             let elsewhere = |name: &&str| s.is_set(name) && *name != "use-system-cert-store";
             for name in DIRECT.into_iter().filter(elsewhere) {
                 let text = format!("{name}() beside tls() has no effect");
-                let finding = Diagnostic::warning("D0121", text, s.span(name).or(s.span("tls"))?);
+                let finding =
+                    Diagnostic::warning("D0121", text, s.span(name).or(s.span("tls")).ok_or(Reported)?);
                 diags.push(finding.help("write it in tls()"));
             }
             let (inside, outside) = (block.bool("use-system-cert-store"), s.bool("use-system-cert-store"));
             let store =
                 system_store(block, if block.is_set("use-system-cert-store") { inside } else { outside });
-            with_store(block, s.span("tls")?, Side::Destination, store, diags)?
+            with_store(block, s.span("tls").ok_or(Reported)?, Side::Destination, store, diags)?
         }
         None => beside,
     };
     options.sni = true;
-    Some(options)
+    Ok(options)
 }
 
 /// How a client of a server encrypts that is named: `None` when it does not, because there is no tls()
@@ -83,8 +84,7 @@ pub fn read_client(
     let mut options = match s.block("tls") {
         Some(block) => {
             let store = system_store(block, block.bool("use-system-cert-store"));
-            with_store(block, s.span("tls").ok_or(Reported)?, Side::Destination, store, diags)
-                .ok_or(Reported)?
+            with_store(block, s.span("tls").ok_or(Reported)?, Side::Destination, store, diags)?
         }
         None if !is_asked => return Ok(None),
         None => Options { ca_file: store_file(), ..Options::default() },
@@ -107,9 +107,9 @@ const DIRECT: [&str; 9] = [
 ];
 
 /// The options that http() has without a block.
-fn direct(s: &Settings, diags: &mut Diagnostics) -> Option<Options> {
+fn direct(s: &Settings, diags: &mut Diagnostics) -> Result<Options, Reported> {
     let path = |name: &str| s.path(name).map(std::path::Path::to_owned);
-    let call = s.call_span()?;
+    let call = s.call_span().ok_or(Reported)?;
     let (file, dir) = system_store(s, s.bool("use-system-cert-store"));
     let mut options = Options {
         key_file: path("key-file"),
@@ -126,13 +126,13 @@ fn direct(s: &Settings, diags: &mut Diagnostics) -> Option<Options> {
     };
     if options.key_file.is_some() != options.cert_file.is_some() {
         wrong("a certificate and its key belong together", "give both key-file() and cert-file()");
-        return None;
+        return Err(Reported);
     }
     if s.choice("ssl-version").is_some_and(is_old) {
         wrong("this version is too weak and never spoken", "leave it out: TLS 1.2 and 1.3 are spoken");
-        return None;
+        return Err(Reported);
     }
-    cipher_suites(s, call, &mut options, diags).then_some(options)
+    cipher_suites(s, call, &mut options, diags).then_some(options).ok_or(Reported)
 }
 
 /// Where systems keep the authorities that they trust.
@@ -182,7 +182,7 @@ pub fn stays_closed(s: &Settings, transport: &str, texts: &SourceMap, diags: &mu
     true
 }
 
-fn options(s: &Settings, call: Span, side: Side, diags: &mut Diagnostics) -> Option<Options> {
+fn options(s: &Settings, call: Span, side: Side, diags: &mut Diagnostics) -> Result<Options, Reported> {
     with_store(s, call, side, (None, None), diags)
 }
 
@@ -192,7 +192,7 @@ fn with_store(
     side: Side,
     (store_file, store_dir): Store,
     diags: &mut Diagnostics,
-) -> Option<Options> {
+) -> Result<Options, Reported> {
     let path = |name: &str| s.path(name).map(std::path::Path::to_owned);
     let words = s.flags("ssl-options");
     let has = |word: &str| words.contains(&word);
@@ -248,7 +248,7 @@ fn with_store(
     good &= names(s, "sigalgs", tls::signature_scheme, &mut options.sigalgs, diags);
     good &= names(s, "client-sigalgs", tls::signature_scheme, &mut options.client_sigalgs, diags);
     good &= names(s, "ecdh-curve-list", tls::group, &mut options.groups, diags);
-    good.then_some(options)
+    good.then_some(options).ok_or(Reported)
 }
 
 /// What belongs together, and what excludes each other.

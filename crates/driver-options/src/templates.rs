@@ -1,7 +1,7 @@
 //! Templates that options give: compiled, and what is said of wrong ones.
 
 use conf_syntax::Name;
-use diag::{Diagnostic, Diagnostics, Span};
+use diag::{Diagnostic, Diagnostics, Reported, Span};
 use engine::driver::BuildContext;
 use std::sync::Arc;
 use template::{Template, TemplateError, TemplateOptions, TypeHint};
@@ -13,12 +13,12 @@ pub fn compile(
     options: &TemplateOptions,
     cx: &BuildContext<'_>,
     diags: &mut Diagnostics,
-) -> Option<Arc<Template>> {
+) -> Result<Arc<Template>, Reported> {
     match Template::named_or_text(text, options, cx.scope) {
-        Ok(made) => Some(made),
+        Ok(made) => Ok(made),
         Err(error) => {
             diags.push(wrong_template(&error, span));
-            None
+            Err(Reported)
         }
     }
 }
@@ -31,13 +31,13 @@ pub fn wrong_template(error: &TemplateError, span: Span) -> Diagnostic {
     }
 }
 
-/// The type a template's text is said to be of; `None` after an error was reported.
-pub fn type_hint(name: &Name, diags: &mut Diagnostics) -> Option<TypeHint> {
+/// The type a template's text is said to be of.
+pub fn type_hint(name: &Name, diags: &mut Diagnostics) -> Result<TypeHint, Reported> {
     let hint = TypeHint::named(&name.text);
     if hint.is_none() {
         let known = TypeHint::NAMES.iter().map(|(name, _)| *name);
         let finding = Diagnostic::error("D0105", format!("unknown type `{}`", name.text), name.span);
         diags.push(finding.suggest(diag::nearest(&name.text, known)));
     }
-    hint
+    hint.ok_or(Reported)
 }

@@ -148,7 +148,9 @@ pub static TLS: Group = Group {
             Preset::None,
             "The certificate shown to the peer, PEM, followed by those of intermediate authorities. A source needs one. \
              A warning comes when it ends within 30 days.",
-        ),
+        )
+        // The name that it had in riemann().
+        .old(&["cert"]),
         Opt::new(
             "pkcs12-file",
             Kind::Path,
@@ -161,7 +163,8 @@ pub static TLS: Group = Group {
             Kind::Path,
             Preset::None,
             "Certificates of the authorities that are trusted, PEM.",
-        ),
+        )
+        .old(&["cacert"]),
         Opt::new(
             "ca-dir",
             Kind::Path,

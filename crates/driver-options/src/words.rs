@@ -113,7 +113,7 @@ pub const SOURCE_TRANSPORTS: &[Word] = &[
     ),
     Word::not_yet("dgram", "write `udp`"),
     Word::not_yet("http", "serve HTTP with another program"),
-    Word::not_yet("http-scraper", "ask for metrics with `syslog-ng-ctl stats prometheus`"),
+    Word::not_yet("http-scraper", "write the source `stats-exporter()`, which takes the same options"),
     Word::new(
         "rltp",
         "From another penstock: batches over TCP, or over TLS with tls(), acknowledged when all their messages are dealt with, and sent \

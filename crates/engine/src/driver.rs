@@ -8,9 +8,9 @@ use crate::program::Format;
 use crate::source::{Carrier, Settings as SourceSettings, Source};
 use crate::worker::Shared;
 use conf_schema::{Component, Settings};
-use diag::{Diagnostics, Fault, SourceMap};
+use diag::{Diagnostics, Fault, Reported, SourceMap};
 use std::sync::Arc;
-use template::{Identity, Scope};
+use template::{Identity, Scope, TemplateOptions};
 
 /// What is the same for all drivers of a configuration while they are built. Nothing is opened yet.
 pub struct BuildContext<'a> {
@@ -29,6 +29,11 @@ impl BuildContext<'_> {
     /// `<statement>#<n>` as in statistics.
     pub fn id(&self) -> String {
         format!("{}#{}", self.group, self.index)
+    }
+
+    /// How templates print that are no driver's.
+    pub fn global_template_options(&self) -> TemplateOptions {
+        crate::compile::global_template_options(self.globals, self.version)
     }
 }
 
@@ -103,8 +108,10 @@ pub struct DestinationDriver {
     pub destination: Arc<dyn Destination>,
 }
 
-pub type BuildSource = fn(&Settings, &BuildContext<'_>, &mut Diagnostics) -> Option<SourceDriver>;
-pub type BuildDestination = fn(&Settings, &BuildContext<'_>, &mut Diagnostics) -> Option<DestinationDriver>;
+/// Makes a driver of type `D` of its options, or says what is wrong with them.
+pub type Build<D> = fn(&Settings, &BuildContext<'_>, &mut Diagnostics) -> Result<D, Reported>;
+pub type BuildSource = Build<SourceDriver>;
+pub type BuildDestination = Build<DestinationDriver>;
 
 /// What a driver needs for options of its own, known of one that cannot be built as well. For those that many
 /// have, [`of_options`] says it.

@@ -9,16 +9,14 @@ use crate::judge::Actions;
 use crate::plan::{KeepAlive, Plan};
 use crate::status::Code;
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics, Reported, Span};
-use driver_options::secure;
-use driver_options::templates::compile;
-use engine::driver::BuildContext;
+use diag::Reported;
+use driver_options::{Reading, secure};
 use flight::Outcome;
 use http_client::proof::account::Account;
 use http_client::{Action, HeaderName, HeaderValue, HeaderValueOf, Network, Url};
 use std::sync::Arc;
 use std::time::Duration;
-use template::{Template, TemplateOptions};
+use template::Template;
 use tls::Connector;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -46,26 +44,15 @@ pub struct Called {
 /// Names with their values, or where these stand in keys.
 type Headers = Vec<(HeaderName, HeaderValueOf)>;
 
-struct Reader<'a> {
-    s: &'a Settings,
-    diags: &'a mut Diagnostics,
-}
-
-/// Reads the address and the options of [`GRPC`] and [`HEADERS`]; `None` after an error was reported.
-pub fn read(
-    s: &Settings,
-    options: &TemplateOptions,
-    calls: &Calls,
-    cx: &BuildContext<'_>,
-    diags: &mut Diagnostics,
-) -> Option<Called> {
-    let mut reader = Reader { s, diags };
-    let account = reader.account().ok()?;
-    let tls = reader.auth(account.is_some()).ok()?;
-    let url = reader.url(calls, tls.is_some())?;
-    let (headers, templates) = reader.headers(options, cx)?;
+/// Reads the address and the options of [`GRPC`] and [`HEADERS`].
+pub fn read(calls: &Calls, r: &mut Reading<'_>) -> Result<Called, Reported> {
+    let account = account(r)?;
+    let tls = auth(r, account.is_some())?;
+    let url = url(r, calls, tls.is_some())?;
+    let (headers, templates) = headers(r)?;
+    let s = r.s;
     let mut plan = Plan {
-        name: cx.id(),
+        name: r.cx.id(),
         url,
         network: Network::new(tls, None).speaking(b"h2"),
         user_agent: format!("penstock/{}", env!("CARGO_PKG_VERSION")),
@@ -75,197 +62,181 @@ pub fn read(
         account,
         compresses: s.bool("compression").unwrap_or(false),
         timeout: s.seconds("timeout").filter(|timeout| !timeout.is_zero()).unwrap_or(TIMEOUT),
-        keep_alive: reader.keep_alive(),
+        keep_alive: keep_alive(s),
         answer_bytes_max: ANSWER_BYTES_MAX,
-        actions: reader.actions()?,
+        actions: actions(r)?,
         read: calls.read,
     };
-    reader.channel_args(&mut plan)?;
-    Some(Called { plan, headers: templates })
+    channel_args(r, &mut plan)?;
+    Ok(Called { plan, headers: templates })
 }
 
-impl Reader<'_> {
-    fn wrong<T>(&mut self, text: impl Into<String>, span: Option<Span>, help: &str) -> Option<T> {
-        let at = span.or(self.s.call_span())?;
-        self.diags.push(Diagnostic::error("D0250", text.into(), at).help(help.to_owned()));
-        None
+fn url(r: &mut Reading<'_>, calls: &Calls, is_secure: bool) -> Result<Url, Reported> {
+    let (option, otherwise) = calls.address;
+    let text = r.s.text(option).unwrap_or(otherwise).to_owned();
+    let at = r.s.span(option);
+    let plain = text.strip_prefix("dns:///").or(text.strip_prefix("dns:")).unwrap_or(&text);
+    let help = "write `url(\"host:port\")`";
+    let whole = match plain.split_once("://") {
+        None => format!("{}://{plain}", if is_secure { "https" } else { "http" }),
+        Some(("http", _)) if !is_secure => plain.to_owned(),
+        Some(("https", _)) if is_secure => plain.to_owned(),
+        // As Arrow writes them.
+        Some(("grpc" | "grpc+tcp", place)) if !is_secure => format!("http://{place}"),
+        Some(("grpc+tls", place)) if is_secure => format!("https://{place}"),
+        Some((scheme @ ("https" | "grpc+tls"), _)) => {
+            let help = format!("add `auth(tls())`, or leave {scheme}:// out");
+            return r.wrong_at(at, format!("{scheme}:// is encrypted"), &help);
+        }
+        Some((scheme @ ("http" | "grpc" | "grpc+tcp"), _)) => {
+            let help = format!("leave {scheme}:// out, or auth()");
+            return r.wrong_at(at, format!("{scheme}:// is not encrypted"), &help);
+        }
+        Some(_) => return r.wrong_at(at, format!("`{text}` is no address of a server"), help),
+    };
+    match Url::parse(&whole) {
+        Ok(url) if url.path == "/" && url.user_info.is_none() => Ok(url),
+        Ok(_) => r.wrong_at(at, format!("`{text}` is more than an address of a server"), help),
+        Err(error) => r.wrong_at(at, error, help),
     }
+}
 
-    fn url(&mut self, calls: &Calls, is_secure: bool) -> Option<Url> {
-        let (option, otherwise) = calls.address;
-        let text = self.s.text(option).unwrap_or(otherwise).to_owned();
-        let at = self.s.span(option);
-        let plain = text.strip_prefix("dns:///").or(text.strip_prefix("dns:")).unwrap_or(&text);
-        let help = "write `url(\"host:port\")`";
-        let whole = match plain.split_once("://") {
-            None => format!("{}://{plain}", if is_secure { "https" } else { "http" }),
-            Some(("http", _)) if !is_secure => plain.to_owned(),
-            Some(("https", _)) if is_secure => plain.to_owned(),
-            // As Arrow writes them.
-            Some(("grpc" | "grpc+tcp", place)) if !is_secure => format!("http://{place}"),
-            Some(("grpc+tls", place)) if is_secure => format!("https://{place}"),
-            Some((scheme @ ("https" | "grpc+tls"), _)) => {
-                let help = format!("add `auth(tls())`, or leave {scheme}:// out");
-                return self.wrong(format!("{scheme}:// is encrypted"), at, &help);
-            }
-            Some((scheme @ ("http" | "grpc" | "grpc+tcp"), _)) => {
-                let help = format!("leave {scheme}:// out, or auth()");
-                return self.wrong(format!("{scheme}:// is not encrypted"), at, &help);
-            }
-            Some(_) => return self.wrong(format!("`{text}` is no address of a server"), at, help),
+/// `service-account()`, where it is asked for.
+fn account(r: &mut Reading<'_>) -> Result<Option<Account>, Reported> {
+    let Some(auth) = r.s.block("auth") else { return Ok(None) };
+    let Some(block) = auth.block("service-account") else { return Ok(None) };
+    let at = auth.span("service-account");
+    let validity =
+        block.int("token-validity-duration").and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0);
+    let validity = Duration::from_secs(validity.unwrap_or(3600));
+    let Some(path) = block.path("key") else {
+        return r.wrong_at(
+            at,
+            "service-account() needs key()",
+            "the file that Google gives out for the account",
+        );
+    };
+    match Account::read(path, validity) {
+        Ok(account) => Ok(Some(account)),
+        Err(why) => r.wrong_at(at, why, "make a key for the account in Google's console, as JSON"),
+    }
+}
+
+/// How sessions are encrypted, where they are.
+fn auth(r: &mut Reading<'_>, is_asked: bool) -> Result<Option<Result<Arc<Connector>, String>>, Reported> {
+    let Some(auth) = r.s.block("auth") else { return Ok(None) };
+    let at = r.s.span("auth");
+    for (name, help) in [
+        ("alts", "ALTS works inside Google's cloud only: write `auth(tls())`"),
+        ("adc", "there is no client of Google's here: write `auth(service-account(key(\"FILE\")))`"),
+    ] {
+        let _ = auth.args(name);
+        if auth.is_set(name) {
+            let text = format!("auth({name}()) is not available in this version of penstock");
+            return r.wrong_at(at, text, help);
+        }
+    }
+    let is_plain = auth.is_set("insecure");
+    let _ = auth.args("insecure");
+    let secure = secure::read_client(auth, is_asked, r.diags)?;
+    match (is_plain, secure) {
+        (true, Some(_)) => r.wrong_at(at, "auth() is insecure(), and asks for more", "leave insecure() out"),
+        // Read now, so that what is wrong shows with the first call at the latest.
+        (_, secure) => Ok(secure.map(|options| Connector::load(&options).map_err(|error| error.to_string()))),
+    }
+}
+
+fn headers(r: &mut Reading<'_>) -> Result<(Headers, Vec<Arc<Template>>), Reported> {
+    let (mut headers, mut templates) = (Vec::new(), Vec::new());
+    for pair in r.s.pairs("headers") {
+        let name = pair.key.text.to_ascii_lowercase();
+        let is_ours = name.starts_with("grpc-") || matches!(name.as_str(), "te" | "content-type");
+        let Some(name) = HeaderName::from_bytes(name.as_bytes()).ok().filter(|_| !is_ours) else {
+            let text = format!("`{}` is no header of one's own", pair.key.text);
+            return r.wrong_at(Some(pair.key.span), text, "write `headers(\"name\" => \"value\")`");
         };
-        match Url::parse(&whole) {
-            Ok(url) if url.path == "/" && url.user_info.is_none() => Some(url),
-            Ok(_) => self.wrong(format!("`{text}` is more than an address of a server"), at, help),
-            Err(error) => self.wrong(error, at, help),
-        }
-    }
-
-    /// `service-account()`, where it is asked for.
-    fn account(&mut self) -> Result<Option<Account>, Reported> {
-        let Some(auth) = self.s.block("auth") else { return Ok(None) };
-        let Some(block) = auth.block("service-account") else { return Ok(None) };
-        let at = auth.span("service-account");
-        let validity =
-            block.int("token-validity-duration").and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0);
-        let validity = Duration::from_secs(validity.unwrap_or(3600));
-        let Some(path) = block.path("key") else {
-            return self
-                .wrong("service-account() needs key()", at, "the file that Google gives out for the account")
-                .ok_or(Reported);
+        let template = r.compile(&pair.value.text, pair.value.span)?;
+        let fixed = template.literal().filter(|_| !name.as_str().ends_with("-bin"));
+        let value = match fixed.map(HeaderValue::from_bytes) {
+            Some(Ok(value)) => HeaderValueOf::Fixed(value),
+            Some(Err(error)) => {
+                return r.wrong_at(Some(pair.value.span), error.to_string(), "it is one line of text");
+            }
+            None => {
+                templates.push(template);
+                HeaderValueOf::Key
+            }
         };
-        match Account::read(path, validity) {
-            Ok(account) => Ok(Some(account)),
-            Err(why) => {
-                self.wrong(why, at, "make a key for the account in Google's console, as JSON").ok_or(Reported)
-            }
-        }
+        headers.push((name, value));
     }
+    Ok((headers, templates))
+}
 
-    /// How sessions are encrypted, where they are.
-    fn auth(&mut self, is_asked: bool) -> Result<Option<Result<Arc<Connector>, String>>, Reported> {
-        let Some(auth) = self.s.block("auth") else { return Ok(None) };
-        let at = self.s.span("auth");
-        for (name, help) in [
-            ("alts", "ALTS works inside Google's cloud only: write `auth(tls())`"),
-            ("adc", "there is no client of Google's here: write `auth(service-account(key(\"FILE\")))`"),
-        ] {
-            let _ = auth.args(name);
-            if auth.is_set(name) {
-                let text = format!("auth({name}()) is not available in this version of penstock");
-                return self.wrong(text, at, help).ok_or(Reported);
-            }
-        }
-        let is_plain = auth.is_set("insecure");
-        let _ = auth.args("insecure");
-        let secure = secure::read_client(auth, is_asked, self.diags)?;
-        match (is_plain, secure) {
-            (true, Some(_)) => self
-                .wrong("auth() is insecure(), and asks for more", at, "leave insecure() out")
-                .ok_or(Reported),
-            // Read now, so that what is wrong shows with the first call at the latest.
-            (_, secure) => {
-                Ok(secure.map(|options| Connector::load(&options).map_err(|error| error.to_string())))
-            }
-        }
-    }
+fn keep_alive(s: &Settings) -> Option<KeepAlive> {
+    let block = s.block("keep-alive")?;
+    let ms = |name: &str| {
+        let ms = block.int(name).and_then(|ms| u64::try_from(ms).ok()).filter(|ms| *ms > 0);
+        ms.map(Duration::from_millis)
+    };
+    let (time, timeout) = (ms("time"), ms("timeout"));
+    let pings = block.int("max-pings-without-data");
+    Some(KeepAlive {
+        time: time?.max(KEEP_ALIVE_MIN),
+        timeout: timeout.unwrap_or(KEEP_ALIVE_TIMEOUT),
+        without_calls: pings == Some(0),
+    })
+}
 
-    fn headers(
-        &mut self,
-        options: &TemplateOptions,
-        cx: &BuildContext<'_>,
-    ) -> Option<(Headers, Vec<Arc<Template>>)> {
-        let (mut headers, mut templates) = (Vec::new(), Vec::new());
-        for pair in self.s.pairs("headers") {
-            let name = pair.key.text.to_ascii_lowercase();
-            let is_ours = name.starts_with("grpc-") || matches!(name.as_str(), "te" | "content-type");
-            let Some(name) = HeaderName::from_bytes(name.as_bytes()).ok().filter(|_| !is_ours) else {
-                let text = format!("`{}` is no header of one's own", pair.key.text);
-                return self.wrong(text, Some(pair.key.span), "write `headers(\"name\" => \"value\")`");
-            };
-            let template = compile(&pair.value.text, pair.value.span, options, cx, self.diags)?;
-            let fixed = template.literal().filter(|_| !name.as_str().ends_with("-bin"));
-            let value = match fixed.map(HeaderValue::from_bytes) {
-                Some(Ok(value)) => HeaderValueOf::Fixed(value),
-                Some(Err(error)) => {
-                    return self.wrong(error.to_string(), Some(pair.value.span), "it is one line of text");
-                }
-                None => {
-                    templates.push(template);
-                    HeaderValueOf::Key
-                }
-            };
-            headers.push((name, value));
-        }
-        Some((headers, templates))
-    }
-
-    fn keep_alive(&self) -> Option<KeepAlive> {
-        let block = self.s.block("keep-alive")?;
-        let ms = |name: &str| {
-            let ms = block.int(name).and_then(|ms| u64::try_from(ms).ok()).filter(|ms| *ms > 0);
-            ms.map(Duration::from_millis)
+fn actions(r: &mut Reading<'_>) -> Result<Actions, Reported> {
+    let mut actions = Vec::new();
+    for pair in r.s.pairs("response-action") {
+        let (Some(code), Some(action)) = (Code::named(&pair.key.text), Action::named(&pair.value.text))
+        else {
+            let text = format!("`{} => {}` is no action", pair.key.text, pair.value.text);
+            let help = "write `unavailable => drop`, or success, retry, disconnect";
+            return r.wrong_at(Some(pair.value.span), text, help);
         };
-        let (time, timeout) = (ms("time"), ms("timeout"));
-        let pings = block.int("max-pings-without-data");
-        Some(KeepAlive {
-            time: time?.max(KEEP_ALIVE_MIN),
-            timeout: timeout.unwrap_or(KEEP_ALIVE_TIMEOUT),
-            without_calls: pings == Some(0),
-        })
+        actions.push((code, action));
     }
+    Ok(Actions(actions))
+}
 
-    fn actions(&mut self) -> Option<Actions> {
-        let mut actions = Vec::new();
-        for pair in self.s.pairs("response-action") {
-            let (Some(code), Some(action)) = (Code::named(&pair.key.text), Action::named(&pair.value.text))
-            else {
-                let text = format!("`{} => {}` is no action", pair.key.text, pair.value.text);
-                let help = "write `unavailable => drop`, or success, retry, disconnect";
-                return self.wrong(text, Some(pair.value.span), help);
-            };
-            actions.push((code, action));
-        }
-        Some(Actions(actions))
-    }
-
-    /// What of grpc's own arguments has a meaning here.
-    fn channel_args(&mut self, plan: &mut Plan) -> Option<()> {
-        for pair in self.s.pairs("channel-args") {
-            let (name, text, at) = (pair.key.text.as_str(), pair.value.text.trim(), Some(pair.value.span));
-            let number = text.parse::<u64>().ok();
-            let mut keep = plan.keep_alive.unwrap_or(KeepAlive {
-                time: Duration::from_secs(7200),
-                timeout: KEEP_ALIVE_TIMEOUT,
-                without_calls: false,
-            });
-            match (name, number) {
-                ("grpc.primary_user_agent", _) => plan.user_agent = format!("{text} {}", plan.user_agent),
-                ("grpc.default_authority", _) => plan.authority = Some(text.to_owned()),
-                ("grpc.max_receive_message_length", Some(bytes)) => plan.answer_bytes_max = bytes as usize,
-                // A batch is as large as batch-bytes() says.
-                ("grpc.max_send_message_length", _) => {}
-                ("grpc.keepalive_time_ms", Some(ms)) => {
-                    keep.time = Duration::from_millis(ms).max(KEEP_ALIVE_MIN);
-                    plan.keep_alive = Some(keep);
-                }
-                ("grpc.keepalive_timeout_ms", Some(ms)) => {
-                    keep.timeout = Duration::from_millis(ms);
-                    plan.keep_alive = Some(keep);
-                }
-                ("grpc.keepalive_permit_without_calls", Some(flag)) => {
-                    keep.without_calls = flag != 0;
-                    plan.keep_alive = Some(keep);
-                }
-                _ => {
-                    let text = format!("nothing is known of the argument `{name}` with the value `{text}`");
-                    let help = "known are grpc.primary_user_agent, grpc.default_authority, grpc.max_receive_message_length, \
-                                grpc.max_send_message_length, grpc.keepalive_time_ms, grpc.keepalive_timeout_ms and \
-                                grpc.keepalive_permit_without_calls";
-                    return self.wrong(text, at, help);
-                }
+/// What of grpc's own arguments has a meaning here.
+fn channel_args(r: &mut Reading<'_>, plan: &mut Plan) -> Result<(), Reported> {
+    for pair in r.s.pairs("channel-args") {
+        let (name, text, at) = (pair.key.text.as_str(), pair.value.text.trim(), Some(pair.value.span));
+        let number = text.parse::<u64>().ok();
+        let mut keep = plan.keep_alive.unwrap_or(KeepAlive {
+            time: Duration::from_secs(7200),
+            timeout: KEEP_ALIVE_TIMEOUT,
+            without_calls: false,
+        });
+        match (name, number) {
+            ("grpc.primary_user_agent", _) => plan.user_agent = format!("{text} {}", plan.user_agent),
+            ("grpc.default_authority", _) => plan.authority = Some(text.to_owned()),
+            ("grpc.max_receive_message_length", Some(bytes)) => plan.answer_bytes_max = bytes as usize,
+            // A batch is as large as batch-bytes() says.
+            ("grpc.max_send_message_length", _) => {}
+            ("grpc.keepalive_time_ms", Some(ms)) => {
+                keep.time = Duration::from_millis(ms).max(KEEP_ALIVE_MIN);
+                plan.keep_alive = Some(keep);
+            }
+            ("grpc.keepalive_timeout_ms", Some(ms)) => {
+                keep.timeout = Duration::from_millis(ms);
+                plan.keep_alive = Some(keep);
+            }
+            ("grpc.keepalive_permit_without_calls", Some(flag)) => {
+                keep.without_calls = flag != 0;
+                plan.keep_alive = Some(keep);
+            }
+            _ => {
+                let text = format!("nothing is known of the argument `{name}` with the value `{text}`");
+                let help = "known are grpc.primary_user_agent, grpc.default_authority, grpc.max_receive_message_length, \
+                            grpc.max_send_message_length, grpc.keepalive_time_ms, grpc.keepalive_timeout_ms and \
+                            grpc.keepalive_permit_without_calls";
+                return r.wrong_at(at, text, help);
             }
         }
-        Some(())
     }
+    Ok(())
 }

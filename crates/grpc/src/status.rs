@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use http_client::percent_decoded;
 use hyper::HeaderMap;
 use std::time::Duration;
 use wire::protobuf::{Malformed, Value, fields};
@@ -93,7 +94,8 @@ impl Status {
     /// What trailers, or the headers of an answer without a body, say; `None` when they say nothing.
     pub fn read(headers: &HeaderMap) -> Option<Status> {
         let code = headers.get("grpc-status")?.to_str().ok()?.trim().parse().map_or(Code::UNKNOWN, Code);
-        let message = headers.get("grpc-message").map(|text| decoded(text.as_bytes())).unwrap_or_default();
+        let message =
+            headers.get("grpc-message").map(|text| percent_decoded(text.as_bytes())).unwrap_or_default();
         let details = headers.get("grpc-status-details-bin").and_then(|text| {
             let text = text.as_bytes().trim_ascii();
             STANDARD_NO_PAD.decode(text).or_else(|_| STANDARD.decode(text)).ok()
@@ -116,26 +118,6 @@ impl Status {
             text => format!("{}: {text}", self.code.name()),
         }
     }
-}
-
-/// Percent-encoding of `grpc-message`.
-fn decoded(text: &[u8]) -> String {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((first, after)) = rest.split_first() {
-        let pair = after.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
-        match pair.and_then(|pair| u8::from_str_radix(pair, 16).ok()).filter(|_| *first == b'%') {
-            Some(byte) => {
-                out.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                out.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// Of `google.rpc.Status`: the details are in field 3, each an `Any` of type and value; the delay of a
@@ -191,7 +173,7 @@ pub fn retry_details(after: Duration) -> String {
 #[cfg(any(test, feature = "fuzzing"))]
 pub fn fuzz(input: &[u8]) {
     let _ = retry_after(input);
-    assert!(decoded(input).len() <= 3 * input.len());
+    assert!(percent_decoded(input).len() <= 3 * input.len());
 }
 
 #[cfg(test)]

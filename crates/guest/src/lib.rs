@@ -7,7 +7,7 @@
 //! workers go on, and the batches that it had are sent again.
 //!
 //! ```ignore
-//! let line = Line::open(seat, "mongodb", 1, load, |jobs| async move {
+//! let make = guest::sinks(name, load, |jobs| async move {
 //!     let mut client = Library::new();
 //!     while let Some(order) = jobs.next().await {
 //!         match order {
@@ -16,7 +16,6 @@
 //!         }
 //!     }
 //! });
-//! FlightSink::new(line, limits, name, id, &counters)
 //! ```
 
 mod answers;
@@ -25,11 +24,13 @@ mod leaves;
 mod line;
 pub mod net;
 mod runtime;
+mod sinks;
 #[cfg(test)]
 mod tests;
 
 pub use answers::Answer;
 pub use jobs::{Job, Jobs, Order};
 pub use leaves::wait_for_leaves;
-pub use line::{Line, Seat};
+pub use line::{Caller, Line};
 pub use runtime::{BLOCKING_MAX, THREADS, handle, on_a_thread};
+pub use sinks::sinks;

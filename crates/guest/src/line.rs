@@ -5,6 +5,7 @@ use crate::jobs::{Job, Jobs, Order};
 use crate::leaves;
 use crate::runtime;
 use delivery::bell::Bell;
+use delivery::single::SinkContext;
 use engine::WorkerHandle;
 use flight::{Client, Outcome, Part};
 use std::future::Future;
@@ -17,11 +18,17 @@ use tokio::task::JoinHandle;
 /// A guest whose line is closed may take leave of its server for so long, unless its line says otherwise.
 const LEAVE: Duration = Duration::from_secs(1);
 
-/// The outlet that a line belongs to.
+/// The outlet that a line belongs to, and its worker: who hears what became of batches.
 #[derive(Clone)]
-pub struct Seat {
+pub struct Caller {
     pub home: WorkerHandle,
     pub outlet: u32,
+}
+
+impl Caller {
+    pub fn at(place: &SinkContext) -> Caller {
+        Caller { home: place.home.clone(), outlet: place.id }
+    }
 }
 
 type Load<L> = Box<dyn FnMut(&Part<'_>) -> L + Send>;
@@ -29,7 +36,7 @@ type Start<L> = Box<dyn Fn(&str, Jobs<L>) -> io::Result<JoinHandle<()>> + Send>;
 
 /// A client library as an outlet sees it.
 pub struct Line<L> {
-    seat: Seat,
+    caller: Caller,
     name: String,
     /// Batches that may be on the way.
     batches_max: usize,
@@ -57,7 +64,7 @@ impl<L: Send + 'static> Line<L> {
     /// there is none, and is made anew when it ends before that. Of `batches_max` batches each may be on the
     /// way at the same time.
     pub fn open<F, R>(
-        seat: Seat,
+        caller: Caller,
         name: &str,
         batches_max: usize,
         load: impl FnMut(&Part<'_>) -> L + Send + 'static,
@@ -71,7 +78,7 @@ impl<L: Send + 'static> Line<L> {
             Ok(runtime::handle()?.spawn(runtime::keep(name.to_owned(), jobs, serve.clone())))
         });
         let mut line = Line {
-            seat,
+            caller,
             name: name.to_owned(),
             batches_max: batches_max.max(1),
             loads_max: usize::MAX,
@@ -84,6 +91,14 @@ impl<L: Send + 'static> Line<L> {
         };
         line.begin_guest();
         line
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn caller(&self) -> &Caller {
+        &self.caller
     }
 
     /// Begins a batch only when every earlier one has got its [`Answer::load_is_sent`].
@@ -117,7 +132,7 @@ impl<L: Send + 'static> Line<L> {
     }
 
     fn try_open(&self) -> io::Result<Open<L>> {
-        let answers = Answers::new(Bell::new(&self.seat.home, self.seat.outlet)?);
+        let answers = Answers::new(Bell::new(&self.caller.home, self.caller.outlet)?);
         // Room for one that asks for new connections.
         let (orders, receiver) = channel(self.batches_max + 1);
         let guest = (self.start)(&self.name, Jobs::new(receiver))?;

@@ -1,11 +1,11 @@
 //! Guests that do well, panic, end and block, judged by what reaches their server and by what the ledger
 //! says.
 
-use crate::{Job, Jobs, Line, Order, Seat};
-use delivery::single::Place;
+use crate::{Caller, Job, Jobs, Line, Order};
+use delivery::single::SinkContext;
 use delivery::testing::{Rig, wait_until};
 use engine::Sink;
-use flight::{FlightSink, Limits, Outcome, Part};
+use flight::{Limits, Outcome, Part};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,12 +23,11 @@ fn rig<R>(serve: impl Fn(Jobs<Load>) -> R + Clone + Send + Sync + 'static) -> Ri
 where
     R: Future<Output = ()> + Send + 'static,
 {
-    Rig::new(Box::new(move |place: Place| -> Box<dyn Sink> {
-        let seat = Seat { home: place.home.clone(), outlet: place.id };
-        let line = Line::open(seat, "test", 2, load, serve.clone());
+    Rig::new(Box::new(move |place: SinkContext| -> Box<dyn Sink> {
+        let line = Line::open(Caller::at(&place), "test", 2, load, serve.clone());
         let limits =
             Limits { lines: 2, away: 2, time_reopen: Duration::from_millis(100), ..Limits::default() };
-        Box::new(FlightSink::new(line, limits, "test".into(), place.id, &place.counters))
+        line.sink(limits, &place.counters)
     }))
 }
 

@@ -41,5 +41,5 @@ pub use proxies::Proxies;
 pub use request::{Load, keys, load};
 pub use servers::Servers;
 pub use session::serve;
-pub use url::Url;
+pub use url::{Url, percent_decoded};
 pub use wire::Passed;

@@ -42,7 +42,7 @@ impl Url {
         let shown = if host.contains(':') { format!("[{host}]") } else { host.clone() };
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        let user_info = authority.as_str().rsplit_once('@').map(|(user, _)| decoded(user));
+        let user_info = authority.as_str().rsplit_once('@').map(|(user, _)| percent_decoded(user.as_bytes()));
         let authority = if port == usual { shown } else { format!("{shown}:{port}") };
         Ok(Url { is_secure, host, port, authority, path, user_info })
     }
@@ -99,9 +99,9 @@ fn encoded(text: &str) -> String {
 }
 
 /// Takes percent-encoding away.
-fn decoded(text: &str) -> String {
+pub fn percent_decoded(text: &[u8]) -> String {
     let mut out = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
+    let mut rest = text;
     while let Some((first, after)) = rest.split_first() {
         let pair = after.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
         match pair.and_then(|pair| u8::from_str_radix(pair, 16).ok()).filter(|_| *first == b'%') {

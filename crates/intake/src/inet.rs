@@ -6,7 +6,7 @@ use super::reading::Reading;
 use super::senders::PeerFacts;
 use crate::multi_line::Mode;
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics, Fault};
+use diag::{Diagnostic, Diagnostics, Fault, Reported};
 use engine::source::Source;
 use engine::{Address, Need, Shared};
 use std::io::{self, ErrorKind};
@@ -100,23 +100,23 @@ pub fn cannot_serve(error: &str) -> Fault {
 }
 
 /// `ip()`: one address of this machine, or all of them.
-pub fn ip(s: &Settings, ipv6: bool, diags: &mut Diagnostics) -> Option<IpAddr> {
+pub fn ip(s: &Settings, ipv6: bool, diags: &mut Diagnostics) -> Result<IpAddr, Reported> {
     let any = if ipv6 { IpAddr::V6(Ipv6Addr::UNSPECIFIED) } else { IpAddr::V4(Ipv4Addr::UNSPECIFIED) };
-    let Some(text) = s.text("ip") else { return Some(any) };
+    let Some(text) = s.text("ip") else { return Ok(any) };
     let (text, help) = match text.parse::<IpAddr>() {
-        Ok(ip) if ip.is_ipv6() == ipv6 => return Some(ip),
+        Ok(ip) if ip.is_ipv6() == ipv6 => return Ok(ip),
         Ok(_) if ipv6 => {
             (format!("{text} is not an IPv6 address"), "write an IPv6 address, or ip-protocol(4)")
         }
         Ok(_) => (format!("{text} is not an IPv4 address"), "add ip-protocol(6)"),
         Err(_) => match transport::resolve_target(text, 0, ipv6) {
-            Ok(found) => return found.first().map(SocketAddr::ip),
+            Ok(found) => return found.first().map(SocketAddr::ip).ok_or(Reported),
             Err(error) => (
                 format!("cannot find the address: {error}"),
                 "write an address of this machine, or leave ip() out for all of them",
             ),
         },
     };
-    diags.push(Diagnostic::error("D0103", text, s.span("ip").or(s.call_span())?).help(help));
-    None
+    diags.push(Diagnostic::error("D0103", text, s.span("ip").or(s.call_span()).ok_or(Reported)?).help(help));
+    Err(Reported)
 }

@@ -1,7 +1,7 @@
 //! `failback()`: while another server is in use, sees whether the primary one answers again.
 
 use super::Dialed;
-use crate::single::Place;
+use crate::single::SinkContext;
 use crate::target::{Address, Connect};
 use std::time::{Duration, Instant};
 
@@ -38,7 +38,13 @@ impl<L: Dialed> Probing<L> {
 
     /// Looks at the probe under way and sends one to `address`, when it is time for it. Returns whether
     /// enough in a row succeeded.
-    pub fn turn(&mut self, address: Option<Address>, connect: &Connect, place: &Place, now: Instant) -> bool {
+    pub fn turn(
+        &mut self,
+        address: Option<Address>,
+        connect: &Connect,
+        place: &SinkContext,
+        now: Instant,
+    ) -> bool {
         if let Some(mut attempt) = self.attempt.take() {
             match attempt.is_established(now) {
                 Ok(true) => self.good += 1,

@@ -3,7 +3,7 @@
 use super::FileName;
 use crate::writing;
 use conf_schema::Settings;
-use diag::Diagnostics;
+use diag::{Diagnostics, Reported};
 use driver_options::templates::wrong_template;
 use engine::driver::BuildContext;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ pub fn name<'a>(
     s: &'a Settings,
     cx: &BuildContext<'_>,
     diags: &mut Diagnostics,
-) -> Option<(&'a str, FileName)> {
-    let path = s.template("path")?;
+) -> Result<(&'a str, FileName), Reported> {
+    let path = s.template("path").ok_or(Reported)?;
     let names = writing::template_options(s, cx).for_file_names();
     match template::Template::compile(&path.text, &names, cx.scope) {
-        Ok(made) => Some((&path.text, FileName::new(&path.text, Arc::new(made)))),
+        Ok(made) => Ok((&path.text, FileName::new(&path.text, Arc::new(made)))),
         Err(error) => {
             diags.push(wrong_template(&error, path.span));
-            None
+            Err(Reported)
         }
     }
 }

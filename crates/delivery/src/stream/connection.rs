@@ -3,7 +3,7 @@
 use super::secure::Secure;
 use crate::dialing::{Dialed, has_peer};
 use crate::finish::Peer;
-use crate::single::Place;
+use crate::single::SinkContext;
 use engine::WorkerHandle;
 use mio::Interest;
 use mio::unix::SourceFd;
@@ -33,7 +33,7 @@ pub enum Input {
 }
 
 impl Dialed for Connection {
-    fn new(socket: Socket, place: &Place, session: Option<Session>) -> io::Result<Connection> {
+    fn new(socket: Socket, place: &SinkContext, session: Option<Session>) -> io::Result<Connection> {
         let token = WorkerHandle::outlet_token(place.id);
         place.home.registry().register(
             &mut SourceFd(&socket.as_raw_fd()),

@@ -5,7 +5,7 @@
 //! then as delivered. Until then a source that wants to hear what becomes of them waits, for they are in
 //! memory only; the others got their credit back. What is kept is bounded by the kernel's send buffer.
 
-use crate::single::Place;
+use crate::single::SinkContext;
 use engine::{Chunk, Ticket, Whole};
 use std::collections::VecDeque;
 
@@ -87,7 +87,7 @@ impl Kept {
     }
 
     /// The chunk at the front of the queue is about to be written.
-    pub fn begin(&mut self, chunk: &Chunk, place: &Place) {
+    pub fn begin(&mut self, chunk: &Chunk, place: &SinkContext) {
         if chunk.done() != self.before + self.whole.messages {
             // Another one than before: of what was whole of that one nothing more is known.
             deliver(place, std::mem::take(&mut self.whole));
@@ -97,7 +97,7 @@ impl Kept {
     }
 
     /// `bytes` more of that chunk were written, and these messages are whole by that.
-    pub fn wrote(&mut self, bytes: usize, whole: Whole, place: &Place) {
+    pub fn wrote(&mut self, bytes: usize, whole: Whole, place: &SinkContext) {
         self.written += bytes as u64;
         self.open += bytes as u64;
         self.whole += whole;
@@ -136,7 +136,7 @@ impl Kept {
     }
 
     /// The peer has all but the last `left` bytes.
-    pub fn acknowledged(&mut self, left: usize, place: &Place) {
+    pub fn acknowledged(&mut self, left: usize, place: &SinkContext) {
         let acknowledged = self.written.saturating_sub(left as u64);
         while let Some(first) = self.sent.front_mut() {
             let missing = first.end.saturating_sub(acknowledged);
@@ -159,7 +159,7 @@ impl Kept {
 
     /// The connection broke with `left` bytes not acknowledged: everything behind the last message border
     /// before them is sent again. Returns how many messages that is, without those of the chunk in the queue.
-    pub fn broke(&mut self, left: usize, place: &Place) -> usize {
+    pub fn broke(&mut self, left: usize, place: &SinkContext) -> usize {
         self.acknowledged(left, place);
         let open = self.open;
         self.cut = Some(open.saturating_sub(left as u64));
@@ -184,7 +184,7 @@ impl Kept {
 
     /// After a break, with the queue at hand: what the peer has not of the chunk that was being written goes
     /// before the rest of it.
-    pub fn rewind(&mut self, chunks: &mut VecDeque<Chunk>, place: &Place) {
+    pub fn rewind(&mut self, chunks: &mut VecDeque<Chunk>, place: &SinkContext) {
         let Some(acknowledged) = self.cut.take() else { return };
         let done = self.before + self.whole.messages;
         let found = chunks.iter_mut().find(|chunk| chunk.done() == done);
@@ -208,7 +208,7 @@ impl Kept {
     }
 
     /// The connection ends in order: the kernel goes on with what it has.
-    pub fn left(&mut self, place: &Place) {
+    pub fn left(&mut self, place: &SinkContext) {
         let mut sent = std::mem::take(&mut self.whole);
         for Sent { mut chunk, .. } in self.sent.drain(..) {
             sent += Whole { messages: chunk.messages(), bytes: chunk.waiting_bytes() };
@@ -252,7 +252,7 @@ fn drop_done(chunk: &mut Chunk) {
     *chunk = rest;
 }
 
-fn deliver(place: &Place, whole: Whole) {
+fn deliver(place: &SinkContext, whole: Whole) {
     if whole.messages > 0 {
         place.counters.waiting.sub(whole.messages);
         place.counters.delivered(whole);

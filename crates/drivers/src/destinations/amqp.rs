@@ -2,19 +2,17 @@
 
 use amqp_client::{AmqpSession, Exchange, Login, Plan};
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
-use delivery::batching::{Batching, MakeFlight};
+use delivery::batching::Batching;
 use delivery::writer::{Fields, Writer};
 use delivery::{disk_buffer, writing};
-use diag::{Diagnostic, Diagnostics};
-use dialogue::{Dialogue, SERVER, Where, dial};
+use diag::{Diagnostics, Reported};
+use dialogue::{SERVER, Where, dial};
+use driver_options::Reading;
 use driver_options::batch_groups::BATCHES;
 use driver_options::output_groups::{DESTINATION, TEMPLATE};
 use driver_options::pairs::{PAIRS, read_or_usual};
-use driver_options::templates::compile;
 use driver_options::tls_groups::SECURE_CLIENT;
-use engine::Sink;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use flight::{FlightSink, Limits};
 use std::sync::Arc;
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&AMQP, build)];
@@ -99,45 +97,40 @@ const LINES: usize = 1000;
 /// Batches on the way; the session has room for so many.
 const AWAY: usize = 4;
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let options = writing::template_options(s, cx);
-    let mut batching = Batching::read(s, &options, cx, diags)?;
-    let template = |name: &str, diags: &mut Diagnostics| {
-        let text = s.template(name).map(|text| text.text.clone()).unwrap_or_default();
-        compile(&text, s.span(name)?, &options, cx, diags)
-    };
-    let (body, routing_key) = (template("body", diags)?, template("routing-key", diags)?);
-    let values = read_or_usual(s, &[], &options, cx, diags)?;
-    let plan = plan(s, diags)?;
-    let dial = Arc::new(dial(s, Where::read(s, diags)?, diags)?);
+    let mut r = Reading { s, templates: &options, cx, code: "D0301", diags };
+    let mut batching = Batching::read(&mut r)?;
+    let (body, routing_key) = (r.template_or("body", "")?, r.template_or("routing-key", "")?);
+    let values = read_or_usual(&[], &mut r)?;
+    let plan = plan(&mut r)?;
+    let dial = Arc::new(dial(s, Where::read(s, r.diags)?, r.diags)?);
     let mut writer = Writer::new(body, cx.identity);
     writer.parts = Some(Fields::with_id(vec![routing_key], vec![values]));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
+    writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     let address = format!("{},{},{},{}", dial.host, dial.port, plan.vhost, plan.exchange.name);
     let key = writing::key(s, &mut writer, || format!("amqp({address})"));
     batching.limits.answer = Some(dial.answer_max);
     batching.limits.away = AWAY;
-    let (id, plan) = (cx.id(), Arc::new(plan));
-    let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
-        let (outlet, counters) = (place.id, Arc::clone(&place.counters));
-        let client = Dialogue::new(place, Arc::clone(&dial), AmqpSession::new(Arc::clone(&plan)));
-        Box::new(FlightSink::new(client, limits, id.clone(), outlet, &counters))
-    });
+    let plan = Arc::new(plan);
+    let session = move || AmqpSession::new(Arc::clone(&plan));
+    let make = dialogue::sinks(cx.id(), Arc::clone(&dial), session);
     let described = ("amqp", format!("amqp,{address}"));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
-    Some(DestinationDriver { key, destination })
+    Ok(DestinationDriver { key, destination })
 }
 
-/// `None` after an error was reported.
-fn plan(s: &Settings, diags: &mut Diagnostics) -> Option<Plan> {
+fn plan(r: &mut Reading<'_>) -> Result<Plan, Reported> {
+    let s = r.s;
     let text = |name: &str| s.text(name).unwrap_or_default().to_owned();
     let number = |name: &str| s.int(name).and_then(|n| u32::try_from(n).ok()).unwrap_or_default();
     for name in ["vhost", "exchange", "exchange-type"] {
         if text(name).len() > 255 {
-            let finding =
-                Diagnostic::error("D0301", format!("{name}() is longer than 255 bytes"), s.span(name)?);
-            diags.push(finding.help("AMQP has no longer names"));
-            return None;
+            return r.wrong(name, format!("{name}() is longer than 255 bytes"), "AMQP has no longer names");
         }
     }
     let (user, password, kind) = (text("username"), text("password"), text("exchange-type"));
@@ -146,14 +139,11 @@ fn plan(s: &Settings, diags: &mut Diagnostics) -> Option<Plan> {
         _ => Login::Plain { user, password },
     };
     if login == Login::External && s.block("tls").is_none() {
-        let finding = Diagnostic::error("D0301", "auth-method(external) needs tls()", s.span("auth-method")?);
-        diags.push(
-            finding.help("add `tls(cert-file(\"...\") key-file(\"...\"))`: the certificate says who it is"),
-        );
-        return None;
+        let help = "add `tls(cert-file(\"...\") key-file(\"...\"))`: the certificate says who it is";
+        return r.wrong("auth-method", "auth-method(external) needs tls()", help);
     }
     let declared = s.bool("exchange-declare").unwrap_or(false).then_some(kind);
-    Some(Plan {
+    Ok(Plan {
         login,
         vhost: text("vhost"),
         exchange: Exchange { name: text("exchange"), declared },

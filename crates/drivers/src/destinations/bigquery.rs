@@ -2,22 +2,22 @@
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
 use conf_syntax::{Arg, ArgKind};
-use delivery::batching::{Batching, MakeFlight};
+use delivery::batching::Batching;
 use delivery::writer::{KeyedFields, Writer};
 use delivery::{disk_buffer, writing};
-use diag::{Diagnostic, Diagnostics, Span};
+use diag::{Diagnostics, Reported};
+use driver_options::Reading;
 use driver_options::batch_groups::BATCHES;
 use driver_options::output_groups::{DESTINATION, TEMPLATE};
-use driver_options::templates::{compile, type_hint};
+use engine::Need;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use engine::{Need, Sink};
-use flight::{FlightSink, Limits, Outcome};
-use grpc::bigquery::{self, Column, Lenient, Rows, Table, serve};
-use grpc::options::{ADDRESS, Calls, GRPC, HEADERS, schema};
-use guest::{Line, Seat};
+use flight::Outcome;
+use grpc::bigquery::{self, Column, Lenient, Table, serve};
+use grpc::options::schema::{self, Columns, Written, Wrong};
+use grpc::options::{ADDRESS, Calls, GRPC, HEADERS};
 use std::path::Path;
 use std::sync::Arc;
-use template::{OnError, Template, TemplateOptions};
+use template::OnError;
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&BIGQUERY, build).needing(needs)];
 
@@ -69,13 +69,6 @@ static BIGQUERY: Component = Component {
 
 const CALLS: Calls = Calls { address: ("url", URL), headers_from: 0, read: |_, _| Outcome::Delivered };
 
-struct Reader<'a> {
-    s: &'a Settings,
-    options: &'a TemplateOptions,
-    cx: &'a BuildContext<'a>,
-    diags: &'a mut Diagnostics,
-}
-
 fn needs(s: &Settings) -> Vec<Need<'static>> {
     let path = s.args("protobuf-schema").iter().find_map(|arg| match &arg.kind {
         ArgKind::Pair(path, _) => path.text().map(|path| Path::new(path).to_owned()),
@@ -84,20 +77,24 @@ fn needs(s: &Settings) -> Vec<Need<'static>> {
     path.map(|path| Need::File { option: "protobuf-schema", path }).into_iter().collect()
 }
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let options = writing::template_options(s, cx);
-    let mut batching = Batching::read(s, &options, cx, diags)?;
-    let called = grpc::options::read(s, &options, &CALLS, cx, diags)?;
+    let mut r = Reading { s, templates: &options, cx, code: "D0250", diags };
+    let mut batching = Batching::read(&mut r)?;
+    let called = grpc::options::read(&CALLS, &mut r)?;
     batching.limits.answer = Some(called.plan.timeout);
     batching.limits.extra = EXTRA_BYTES;
-    let mut reader = Reader { s, options: &options, cx, diags };
-    let (columns, mut templates) = reader.columns()?;
-    let [project, dataset, table] =
-        [reader.needed("project")?, reader.needed("dataset")?, reader.needed("table")?];
+    let (columns, mut templates) = columns(&mut r)?;
+    let project = needed(&mut r, "project")?;
+    let (dataset, table) = (needed(&mut r, "dataset")?, needed(&mut r, "table")?);
     let path = format!("projects/{project}/datasets/{dataset}/tables/{table}");
-    let mut writer = Writer::new(templates.pop()?, cx.identity);
+    let mut writer = Writer::new(templates.pop().ok_or(Reported)?, cx.identity);
     writer.parts = Some(KeyedFields::of(called.headers, templates));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
+    writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     let address = called.plan.url.authority.clone();
     // What waits has the columns that it was made with.
     let listed: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
@@ -109,117 +106,79 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     };
     let described = ("bigquery", format!("bigquery,{address},{path}"));
     let (plan, table) = (Arc::new(called.plan), Arc::new(Table::new(path, columns, lenient)));
-    let name = cx.id();
-    let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
-        let seat = Seat { home: place.home.clone(), outlet: place.id };
-        let (plan, of_load, of_guest) = (Arc::clone(&plan), Arc::clone(&table), Arc::clone(&table));
-        let load = move |part: &flight::Part<'_>| bigquery::load(part, &of_load);
-        let serve = move |jobs| serve(Arc::clone(&plan), Arc::clone(&of_guest), jobs);
-        let line: Line<Rows> = Line::open(seat, &name, limits.away, load, serve);
-        Box::new(FlightSink::new(line, limits, name.clone(), place.id, &place.counters))
-    });
+    let of_guest = Arc::clone(&table);
+    let make = guest::sinks(
+        cx.id(),
+        move |part| bigquery::load(part, &table),
+        move |jobs| serve(Arc::clone(&plan), Arc::clone(&of_guest), jobs),
+    );
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
-    Some(DestinationDriver { key, destination })
+    Ok(DestinationDriver { key, destination })
 }
 
 /// Bytes that a message takes in a call beside its own.
 const EXTRA_BYTES: usize = 16;
 
-type Columns = (Vec<Column>, Vec<Arc<Template>>);
-
-impl Reader<'_> {
-    fn wrong<T>(&mut self, text: String, at: Option<Span>, help: &str) -> Option<T> {
-        let at = at.or(self.s.call_span())?;
-        self.diags.push(Diagnostic::error("D0250", text, at).help(help.to_owned()));
-        None
+fn needed(r: &mut Reading<'_>, option: &str) -> Result<String, Reported> {
+    let text = r.s.text(option).unwrap_or_default().to_owned();
+    let is_name = !text.is_empty() && !text.chars().any(|c| c == '/' || c.is_control() || c.is_whitespace());
+    match is_name {
+        true => Ok(text),
+        false => r.wrong(
+            option,
+            format!("bigquery() needs the name of its {option}"),
+            &format!("add `{option}(\"name\")`"),
+        ),
     }
+}
 
-    fn needed(&mut self, option: &str) -> Option<String> {
-        let text = self.s.text(option).unwrap_or_default().to_owned();
-        let is_name =
-            !text.is_empty() && !text.chars().any(|c| c == '/' || c.is_control() || c.is_whitespace());
-        match is_name {
-            true => Some(text),
-            false => self.wrong(
-                format!("bigquery() needs the name of its {option}"),
-                self.s.span(option),
-                &format!("add `{option}(\"name\")`"),
-            ),
+fn columns(r: &mut Reading<'_>) -> Result<Columns<Column>, Reported> {
+    match (r.s.args("schema"), r.s.args("protobuf-schema")) {
+        ([], []) => schema::none(r),
+        (own, []) => schema::read(own, r, column),
+        ([], file) => file_columns(r, file),
+        (_, file) => {
+            let at = file.first().map(|arg| arg.span);
+            r.wrong_at(at, "schema() and protobuf-schema() exclude each other", "leave one of them out")
         }
     }
+}
 
-    fn columns(&mut self) -> Option<Columns> {
-        let help = "write `schema(\"message\" STRING => \"$MSG\")`";
-        match (self.s.args("schema"), self.s.args("protobuf-schema")) {
-            ([], []) => self.wrong("bigquery() does not say which columns there are".to_owned(), None, help),
-            (own, []) => self.own_columns(own),
-            ([], file) => self.file_columns(file),
-            (_, file) => {
-                let at = file.first().map(|arg| arg.span);
-                self.wrong(
-                    "schema() and protobuf-schema() exclude each other".to_owned(),
-                    at,
-                    "leave one of them out",
-                )
-            }
-        }
+fn column(written: &Written<'_>) -> Result<Column, Wrong> {
+    let (kind, at) = written.kind.unwrap_or(("STRING", written.at));
+    let Some(kind) = bigquery::Kind::of_table(kind) else {
+        let text = format!("`{kind}` is no type of a column here");
+        return Err(Wrong { at, text, help: "as STRING, INT64, TIMESTAMP; a RECORD goes as JSON" });
+    };
+    if !Column::is_name(written.name) {
+        let text = format!("`{}` is no name of a column", written.name);
+        return Err(Wrong { at: written.at, text, help: "letters, digits and `_`" });
     }
+    Ok(Column { name: written.name.to_owned(), kind })
+}
 
-    fn own_columns(&mut self, args: &[Arg]) -> Option<Columns> {
-        let (mut columns, mut templates) = (Vec::new(), Vec::new());
-        let written = match schema::columns(args) {
-            Ok(written) => written,
-            Err(at) => {
-                let help = "write `schema(\"name\" TYPE => \"template\")`";
-                return self.wrong("this is no column".to_owned(), Some(at), help);
-            }
+/// The file, and the first template behind the arrow; the others follow.
+fn file_columns(r: &mut Reading<'_>, args: &[Arg]) -> Result<Columns<Column>, Reported> {
+    let help = "write `protobuf-schema(\"/path/to/file.proto\" => \"$HOST\", \"$MSG\")`";
+    let at = args.first().map(|arg| arg.span);
+    let Some(ArgKind::Pair(path, first)) = args.first().map(|arg| &arg.kind) else {
+        return r.wrong_at(at, "protobuf-schema() names no file", help);
+    };
+    let columns = match bigquery::read_proto_file(Path::new(path.text().unwrap_or_default())) {
+        Ok(columns) => columns,
+        Err(why) => return r.wrong_at(Some(path.span), why, help),
+    };
+    let mut templates = Vec::new();
+    for arg in std::iter::once(&**first).chain(args.iter().skip(1)) {
+        let Some(text) = arg.text() else {
+            return r.wrong_at(Some(arg.span), "this is no template", help);
         };
-        for column in written {
-            let (kind, at) = column.kind.unwrap_or(("STRING", column.at));
-            let Some(kind) = bigquery::Kind::of_table(kind) else {
-                let text = format!("`{kind}` is no type of a column here");
-                return self.wrong(text, Some(at), "as STRING, INT64, TIMESTAMP; a RECORD goes as JSON");
-            };
-            if !Column::is_name(column.name) {
-                let text = format!("`{}` is no name of a column", column.name);
-                return self.wrong(text, Some(column.at), "letters, digits and `_`");
-            }
-            if let Some(hint) = column.hint {
-                type_hint(hint, self.diags)?;
-            }
-            columns.push(Column { name: column.name.to_owned(), kind });
-            let span = column.template_at;
-            templates.push(compile(column.template, span, self.options, self.cx, self.diags)?);
-        }
-        Some((columns, templates))
+        templates.push(r.compile(text, arg.span)?);
     }
-
-    /// The file, and the first template behind the arrow; the others follow.
-    fn file_columns(&mut self, args: &[Arg]) -> Option<Columns> {
-        let help = "write `protobuf-schema(\"/path/to/file.proto\" => \"$HOST\", \"$MSG\")`";
-        let at = args.first()?.span;
-        let ArgKind::Pair(path, first) = &args.first()?.kind else {
-            return self.wrong("protobuf-schema() names no file".to_owned(), Some(at), help);
-        };
-        let columns = match bigquery::read_proto_file(Path::new(path.text().unwrap_or_default())) {
-            Ok(columns) => columns,
-            Err(why) => return self.wrong(why, Some(path.span), help),
-        };
-        let mut templates = Vec::new();
-        for arg in std::iter::once(&**first).chain(args.iter().skip(1)) {
-            let Some(text) = arg.text() else {
-                return self.wrong("this is no template".to_owned(), Some(arg.span), help);
-            };
-            templates.push(compile(text, arg.span, self.options, self.cx, self.diags)?);
-        }
-        if templates.len() != columns.len() {
-            let text = format!(
-                "the message has {} fields, and there are {} templates",
-                columns.len(),
-                templates.len()
-            );
-            return self.wrong(text, Some(at), "a template for each field");
-        }
-        Some((columns, templates))
+    if templates.len() != columns.len() {
+        let text =
+            format!("the message has {} fields, and there are {} templates", columns.len(), templates.len());
+        return r.wrong_at(at, text, "a template for each field");
     }
+    Ok((columns, templates))
 }

@@ -1,24 +1,21 @@
 //! `clickhouse()`: messages as rows of a table of ClickHouse, over gRPC, each batch one INSERT.
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use conf_syntax::Arg;
-use delivery::batching::{Batching, MakeFlight};
+use delivery::batching::Batching;
 use delivery::positions::Positions;
 use delivery::writer::{KeyedFields, Writer};
 use delivery::{disk_buffer, writing};
-use diag::{Diagnostic, Diagnostics, Span};
+use diag::{Diagnostics, Reported};
+use driver_options::Reading;
 use driver_options::batch_groups::BATCHES;
 use driver_options::output_groups::{DESTINATION, TEMPLATE};
-use driver_options::templates::{compile, type_hint};
-use engine::Sink;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use flight::{FlightSink, Limits};
 use grpc::clickhouse::{self, Insert, Rows};
-use grpc::options::{ADDRESS, Calls, GRPC, HEADERS, schema};
-use grpc::{Load, serve};
-use guest::{Line, Seat};
+use grpc::options::schema::{self, Written, Wrong};
+use grpc::options::{ADDRESS, Calls, GRPC, HEADERS};
+use grpc::serve;
 use std::sync::{Arc, OnceLock};
-use template::{Template, TemplateOptions};
+use template::Template;
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&CLICKHOUSE, build)];
 
@@ -136,29 +133,26 @@ const TYPES: &[&str] = &[
     "DOUBLE PRECISION",
 ];
 
-struct Reader<'a> {
-    s: &'a Settings,
-    options: &'a TemplateOptions,
-    cx: &'a BuildContext<'a>,
-    diags: &'a mut Diagnostics,
-}
-
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let options = writing::template_options(s, cx);
-    let mut batching = Batching::read(s, &options, cx, diags)?;
-    let called = grpc::options::read(s, &options, &CALLS, cx, diags)?;
+    let mut r = Reading { s, templates: &options, cx, code: "D0250", diags };
+    let mut batching = Batching::read(&mut r)?;
+    let called = grpc::options::read(&CALLS, &mut r)?;
     batching.limits.answer = Some(called.plan.timeout);
-    let mut reader = Reader { s, options: &options, cx, diags };
-    let (columns, mut templates, rows) = reader.rows()?;
-    let [database, table, user] =
-        [reader.needed("database")?, reader.needed("table")?, reader.needed("user")?];
+    let (columns, mut templates, rows) = rows(&mut r)?;
+    let database = needed(&mut r, "database")?;
+    let (table, user) = (needed(&mut r, "table")?, needed(&mut r, "user")?);
     let listed = if columns.is_empty() { String::new() } else { format!(" ({})", columns.join(", ")) };
     let format = if rows == Rows::Json { "JSONEachRow" } else { "TabSeparated" };
-    let query = format!("INSERT INTO {}{listed} FORMAT {format}", reader.quoted(&table)?);
-    let text = templates.pop()?;
+    let query = format!("INSERT INTO {}{listed} FORMAT {format}", table_name(&mut r, &table)?);
+    let text = templates.pop().ok_or(Reported)?;
     let mut writer = Writer::new(text, cx.identity);
     writer.parts = Some(KeyedFields::of(called.headers, templates));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
+    writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     let address = called.plan.url.authority.clone();
     let key = writing::key(s, &mut writer, || format!("clickhouse({address},{database},{table},{listed})"));
     let insert = Insert {
@@ -182,96 +176,76 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         }));
     }
     let (plan, insert) = (Arc::new(called.plan), Arc::new(insert));
-    let name = cx.id();
-    let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
-        let seat = Seat { home: place.home.clone(), outlet: place.id };
-        let plan = Arc::clone(&plan);
-        let own = Insert { queue: queue.get().cloned(), ..Insert::clone(&insert) };
-        let load = move |part: &flight::Part<'_>| clickhouse::load(part, &own);
-        let line: Line<Load> =
-            Line::open(seat, &name, limits.away, load, move |jobs| serve(Arc::clone(&plan), jobs));
-        Box::new(FlightSink::new(line, limits, name.clone(), place.id, &place.counters))
-    });
+    let make = guest::sinks(
+        cx.id(),
+        move |part| {
+            let own = Insert { queue: queue.get().cloned(), ..Insert::clone(&insert) };
+            clickhouse::load(part, &own)
+        },
+        move |jobs| serve(Arc::clone(&plan), jobs),
+    );
     let described = ("clickhouse", format!("clickhouse,{address},{table}"));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
-    Some(DestinationDriver { key, destination })
+    Ok(DestinationDriver { key, destination })
 }
 
-impl Reader<'_> {
-    fn wrong<T>(&mut self, text: String, at: Option<Span>, help: &str) -> Option<T> {
-        let at = at.or(self.s.call_span())?;
-        self.diags.push(Diagnostic::error("D0250", text, at).help(help.to_owned()));
-        None
+fn needed(r: &mut Reading<'_>, option: &str) -> Result<String, Reported> {
+    match r.s.text(option).filter(|text| !text.is_empty()) {
+        Some(text) => Ok(text.to_owned()),
+        None => r.wrong_at(None, format!("clickhouse() needs {option}()"), "as its user knows it"),
     }
+}
 
-    fn needed(&mut self, option: &str) -> Option<String> {
-        match self.s.text(option).filter(|text| !text.is_empty()) {
-            Some(text) => Some(text.to_owned()),
-            None => self.wrong(format!("clickhouse() needs {option}()"), None, "as its user knows it"),
+/// A name in a statement; `None` where it cannot be written.
+fn quoted(name: &str) -> Option<String> {
+    let is_wrong = name.contains(['`', '\\', '\'']) || name.chars().any(char::is_control);
+    (!is_wrong).then(|| format!("`{name}`"))
+}
+
+const NAMES: &str = "without quotes and backslashes";
+
+fn unwritable(name: &str) -> String {
+    format!("`{name}` is no name that can be written")
+}
+
+fn table_name(r: &mut Reading<'_>, name: &str) -> Result<String, Reported> {
+    match quoted(name) {
+        Some(name) => Ok(name),
+        None => r.wrong("table", unwritable(name), NAMES),
+    }
+}
+
+/// Columns in statements, the templates of their values, and how rows are written.
+fn rows(r: &mut Reading<'_>) -> Result<(Vec<String>, Vec<Arc<Template>>, Rows), Reported> {
+    let args = r.s.args("schema");
+    let json = r.s.template("json-var").cloned();
+    match (args, json) {
+        ([], Some(text)) => {
+            let template = r.compile(&text.text, text.span)?;
+            Ok((Vec::new(), vec![template], Rows::Json))
+        }
+        ([], None) => schema::none(r),
+        (_, Some(text)) => {
+            let help = "leave one of them out";
+            r.wrong_at(Some(text.span), "schema() and json-var() exclude each other", help)
+        }
+        (args, None) => {
+            let (columns, templates) = schema::read(args, r, column)?;
+            Ok((columns, templates, Rows::Fields))
         }
     }
+}
 
-    /// A name in a statement.
-    fn quoted(&mut self, name: &str) -> Option<String> {
-        if name.contains(['`', '\\', '\'']) || name.chars().any(char::is_control) {
-            return self.wrong(
-                format!("`{name}` is no name that can be written"),
-                None,
-                "without quotes and backslashes",
-            );
-        }
-        Some(format!("`{name}`"))
-    }
-
-    /// Columns in statements, the templates of their values, and how rows are written.
-    fn rows(&mut self) -> Option<(Vec<String>, Vec<Arc<Template>>, Rows)> {
-        let args = self.s.args("schema");
-        let json = self.s.template("json-var").cloned();
-        match (args, json) {
-            ([], Some(text)) => {
-                let template = compile(&text.text, text.span, self.options, self.cx, self.diags)?;
-                Some((Vec::new(), vec![template], Rows::Json))
-            }
-            ([], None) => {
-                let help = "write `schema(\"message\" STRING => \"$MSG\")`";
-                self.wrong("clickhouse() does not say which columns there are".to_owned(), None, help)
-            }
-            (_, Some(text)) => {
-                let help = "leave one of them out";
-                self.wrong("schema() and json-var() exclude each other".to_owned(), Some(text.span), help)
-            }
-            (args, None) => self.columns(args),
+fn column(written: &Written<'_>) -> Result<String, Wrong> {
+    if let Some((kind, at)) = written.kind {
+        let kind = kind.to_ascii_uppercase();
+        let base = kind.split('(').next().unwrap_or_default().trim();
+        let first = base.split(' ').next().unwrap_or_default();
+        if !TYPES.contains(&base) && !TYPES.contains(&first) {
+            let text = format!("`{kind}` is no type of ClickHouse");
+            return Err(Wrong { at, text, help: "as STRING, INT64, DATETIME, or leave it out" });
         }
     }
-
-    fn columns(&mut self, args: &[Arg]) -> Option<(Vec<String>, Vec<Arc<Template>>, Rows)> {
-        let (mut columns, mut templates) = (Vec::new(), Vec::new());
-        let written = match schema::columns(args) {
-            Ok(written) => written,
-            Err(at) => return self.no_column(at),
-        };
-        for column in written {
-            if let Some((kind, at)) = column.kind {
-                let kind = kind.to_ascii_uppercase();
-                let base = kind.split('(').next().unwrap_or_default().trim().to_owned();
-                let first = base.split(' ').next().unwrap_or_default();
-                if !TYPES.contains(&base.as_str()) && !TYPES.contains(&first) {
-                    let text = format!("`{kind}` is no type of ClickHouse");
-                    return self.wrong(text, Some(at), "as STRING, INT64, DATETIME, or leave it out");
-                }
-            }
-            if let Some(hint) = column.hint {
-                type_hint(hint, self.diags)?;
-            }
-            columns.push(self.quoted(column.name)?);
-            let span = column.template_at;
-            templates.push(compile(column.template, span, self.options, self.cx, self.diags)?);
-        }
-        Some((columns, templates, Rows::Fields))
-    }
-
-    fn no_column<T>(&mut self, at: Span) -> Option<T> {
-        let help = "write `schema(\"name\" TYPE => \"template\")`";
-        self.wrong("this is no column".to_owned(), Some(at), help)
-    }
+    let at = written.at;
+    quoted(written.name).ok_or_else(|| Wrong { at, text: unwritable(written.name), help: NAMES })
 }

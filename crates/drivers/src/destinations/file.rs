@@ -3,7 +3,7 @@
 use conf_schema::{Component, Context, Cost, Group, Kind, OptionSpec as Opt, Positional, Preset, Settings};
 use delivery::files::{FileDestination, FileOptions, Rotation, links_below, name, time_reap};
 use delivery::writing::{self, Layout};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Reported};
 use driver_options::SECONDS_MAX;
 use driver_options::file_groups::{FOLLOW_SYMLINKS, TIME_REAP};
 use driver_options::needs;
@@ -14,7 +14,9 @@ use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&FILE, build).needing(needs::of_output)];
+pub const PARTS: &[DestinationPart] =
+    &[DestinationPart::new(&FILE, build)
+        .needing(needs::of_output)];
 
 const ROTATIONS_MAX: i64 = 10_000;
 
@@ -87,7 +89,7 @@ static FILE: Component = Component {
     )),
 };
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let (path, name) = name(s, cx, diags)?;
     let options = FileOptions {
@@ -104,7 +106,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     };
     let key = writing::key(s, &mut writer, || format!("affile_dd({path})"));
     let destination = FileDestination::new("file", name, writer, options, writing::limits(s));
-    Some(DestinationDriver { key, destination: Arc::new(destination) })
+    Ok(DestinationDriver { key, destination: Arc::new(destination) })
 }
 
 /// `logrotate()`

@@ -1,20 +1,17 @@
 //! `google-pubsub-grpc()`: messages to topics of Google Pub/Sub, over gRPC.
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use delivery::batching::{Batching, MakeFlight};
+use delivery::batching::Batching;
 use delivery::writer::{KeyedFields, Writer};
 use delivery::{disk_buffer, writing};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostics, Reported};
+use driver_options::Reading;
 use driver_options::batch_groups::BATCHES;
 use driver_options::output_groups::{DESTINATION, TEMPLATE};
-use driver_options::templates::compile;
-use engine::Sink;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use flight::{FlightSink, Limits};
 use grpc::options::{Calls, GRPC, HEADERS};
 use grpc::pubsub::{self, Attributes};
-use grpc::{Load, serve};
-use guest::{Line, Seat};
+use grpc::serve;
 use std::sync::Arc;
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&PUBSUB, build)];
@@ -68,52 +65,48 @@ static PUBSUB: Component = Component {
 const CALLS: Calls =
     Calls { address: ("service-endpoint", "pubsub.googleapis.com:443"), headers_from: 2, read: pubsub::read };
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let options = writing::template_options(s, cx);
-    let mut batching = Batching::read(s, &options, cx, diags)?;
+    let mut r = Reading { s, templates: &options, cx, code: "D0250", diags };
+    let mut batching = Batching::read(&mut r)?;
     let mut keys = Vec::new();
     for name in ["project", "topic"] {
         let Some(text) = s.template(name) else {
             let text = format!("google-pubsub-grpc() needs {name}()");
-            diags.push(
-                Diagnostic::error("D0250", text, s.call_span()?).help(format!("add `{name}(\"name\")`")),
-            );
-            return None;
+            return r.wrong_at(None, text, &format!("add `{name}(\"name\")`"));
         };
-        keys.push(compile(&text.text, text.span, &options, cx, diags)?);
+        keys.push(r.compile(&text.text, text.span)?);
     }
-    let named = format!("{}/{}", s.template("project")?.text, s.template("topic")?.text);
-    let called = grpc::options::read(s, &options, &CALLS, cx, diags)?;
+    let text = |name| s.template(name).map_or("", |text| text.text.as_str());
+    let named = format!("{}/{}", text("project"), text("topic"));
+    let called = grpc::options::read(&CALLS, &mut r)?;
     batching.limits.answer = Some(called.plan.timeout);
     batching.limits.extra = EXTRA_BYTES;
     keys.extend(called.headers);
     let (mut names, mut fields) = (Vec::new(), Vec::new());
     for pair in s.pairs("attributes") {
         names.push(pair.key.text.clone());
-        fields.push(compile(&pair.value.text, pair.value.span, &options, cx, diags)?);
+        fields.push(r.compile(&pair.value.text, pair.value.span)?);
     }
-    let data = match s.template("data") {
-        Some(text) => compile(&text.text, text.span, &options, cx, diags)?,
-        None => compile("$MSG", s.call_span()?, &options, cx, diags)?,
-    };
+    let data = r.template_or("data", "$MSG")?;
     let mut writer = Writer::new(data, cx.identity);
     writer.parts = Some(KeyedFields::of(keys, fields));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
+    writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     let address = called.plan.url.authority.clone();
     let key = writing::key(s, &mut writer, || format!("google-pubsub-grpc({address},{named})"));
     let (plan, attributes) = (Arc::new(called.plan), Arc::new(Attributes(names)));
-    let name = cx.id();
-    let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
-        let seat = Seat { home: place.home.clone(), outlet: place.id };
-        let (plan, attributes) = (Arc::clone(&plan), Arc::clone(&attributes));
-        let load = move |part: &flight::Part<'_>| pubsub::load(part, &attributes);
-        let line: Line<Load> =
-            Line::open(seat, &name, limits.away, load, move |jobs| serve(Arc::clone(&plan), jobs));
-        Box::new(FlightSink::new(line, limits, name.clone(), place.id, &place.counters))
-    });
+    let make = guest::sinks(
+        cx.id(),
+        move |part| pubsub::load(part, &attributes),
+        move |jobs| serve(Arc::clone(&plan), jobs),
+    );
     let described = ("google-pubsub-grpc", format!("google-pubsub-grpc,{address},{named}"));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
-    Some(DestinationDriver { key, destination })
+    Ok(DestinationDriver { key, destination })
 }
 
 /// Bytes that a message takes in a call beside its own.

@@ -9,11 +9,12 @@ use conf_schema::Settings;
 use delivery::batching::{Batching, MakeFlight};
 use delivery::writer::{Keys, Writer};
 use delivery::{disk_buffer, writing};
-use diag::Diagnostics;
+use diag::{Diagnostics, Reported};
+use driver_options::Reading;
 use engine::Sink;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use flight::{FlightSink, Limits};
-use guest::{Line, Seat};
+use flight::Limits;
+use guest::{Caller, Line};
 use http_client::{Load, Plan, load, serve};
 use std::sync::Arc;
 
@@ -22,18 +23,23 @@ pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::HTTP, build
 /// The most batches of an outlet that wait for acknowledgements.
 const ACKS_MAX: usize = 64;
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let options = writing::template_options(s, cx);
-    let mut batching = Batching::read(s, &options, cx, diags)?;
+    let mut r = Reading { s, templates: &options, cx, code: "D0170", diags };
+    let mut batching = Batching::read(&mut r)?;
     #[cfg_attr(not(feature = "python"), expect(unused_mut))]
-    let mut request = reading::read(s, &options, &batching, cx, diags)?;
+    let mut request = reading::read(&batching, &mut r)?;
     #[cfg(feature = "python")]
     {
-        request.plan.extras = python::read(s, &mut batching, cx, diags)?;
+        request.plan.extras = python::read(s, &mut batching, cx, r.diags).ok_or(Reported)?;
     }
     let mut writer = Writer::new(request.body, cx.identity);
     writer.parts = Keys::of(request.keys);
-    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
+    writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     let address = request.address;
     let key = writing::key(s, &mut writer, || format!("http({address})"));
     let plan = Arc::new(request.plan);
@@ -45,10 +51,9 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     }
     let name = cx.id();
     let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
-        let seat = Seat { home: place.home.clone(), outlet: place.id };
         let (loading, serving) = (Arc::clone(&plan), Arc::clone(&plan));
         let line: Line<Load> = Line::open(
-            seat,
+            Caller::at(&place),
             &name,
             limits.away,
             move |part| load(&loading, part),
@@ -56,11 +61,11 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         );
         // Batches wait for acknowledgements side by side, and are sent one after the other.
         let line = if plan.acks.is_some() { line.one_after_the_other() } else { line };
-        Box::new(FlightSink::new(line, limits, name.clone(), place.id, &place.counters))
+        line.sink(limits, &place.counters)
     });
     let described = ("http", format!("http,{address}"));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
-    Some(DestinationDriver { key, destination })
+    Ok(DestinationDriver { key, destination })
 }
 
 #[cfg(test)]

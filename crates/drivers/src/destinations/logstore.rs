@@ -19,7 +19,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::LOGSTORE, build).needing(needs)];
+pub const PARTS: &[DestinationPart] =
+    &[DestinationPart::new(&table::LOGSTORE, build)
+        .needing(needs)];
 
 /// A longer certificate file is none.
 const CERTIFICATE_BYTES_MAX: u64 = 1 << 20;
@@ -32,7 +34,7 @@ fn needs(s: &Settings) -> Vec<Need<'static>> {
     needs::of_output(s).into_iter().chain(key).collect()
 }
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let (path, name) = files::name(s, cx, diags)?;
     let files = FileOptions {
@@ -53,9 +55,9 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         _ => Digest::Sha256,
     };
     if certificate.is_some() && digest == Digest::Sha1 {
-        let finding = Diagnostic::error("D0260", "encrypted stores have SHA-256 digests", s.span("digest")?);
+        let finding = Diagnostic::error("D0260", "encrypted stores have SHA-256 digests", s.span("digest").ok_or(Reported)?);
         diags.push(finding.help("leave digest() out"));
-        return None;
+        return Err(Reported);
     }
     // Nothing else is written, and other ciphers are refused by name.
     let _ = s.choice("cipher");
@@ -70,14 +72,14 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         files,
         store: settings,
         chunk_time: s.seconds("chunk-time").unwrap_or(Duration::from_secs(5)),
-        authority: authority(s, diags).ok()?.map(Arc::new),
+        authority: authority(s, diags)?.map(Arc::new),
     });
     let key = writing::key(s, &mut writer, || format!("logstore({path})"));
     let make = Box::new(move |file: Named| -> Box<dyn Sink> {
         Box::new(LogstoreSink::new(file.name, Arc::clone(&plan)))
     });
     let destination = FileDestination::of("logstore", name, writer, writing::limits(s), make);
-    Some(DestinationDriver { key, destination: Arc::new(destination) })
+    Ok(DestinationDriver { key, destination: Arc::new(destination) })
 }
 
 /// The error says why it cannot be used.

@@ -1,22 +1,19 @@
 //! `loki()`: messages as entries of Loki's streams, over gRPC.
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
-use delivery::batching::{Batching, MakeFlight};
+use delivery::batching::Batching;
 use delivery::writer::{KeyedFields, Writer};
 use delivery::{disk_buffer, writing};
-use diag::{Diagnostic, Diagnostics, Span};
+use diag::{Diagnostics, Reported, Span};
+use driver_options::Reading;
 use driver_options::batch_groups::BATCHES;
 use driver_options::output_groups::{DESTINATION, TEMPLATE};
-use driver_options::templates::compile;
-use engine::Sink;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use flight::{FlightSink, Limits};
 use grpc::loki::{self, Labels};
 use grpc::options::{ADDRESS, Calls, GRPC, HEADERS};
-use grpc::{HeaderName, HeaderValueOf, Load, serve};
-use guest::{Line, Seat};
+use grpc::{HeaderName, HeaderValueOf, serve};
 use std::sync::Arc;
-use template::{Template, TemplateOptions};
+use template::Template;
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&LOKI, build)];
 
@@ -69,60 +66,54 @@ static LOKI: Component = Component {
 const CALLS: Calls = Calls { address: ("url", "localhost:9095"), headers_from: 0, read: loki::read };
 const LINE: &str = "$ISODATE $HOST $MSGHDR$MSG";
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let options = writing::template_options(s, cx);
-    let mut batching = Batching::read(s, &options, cx, diags)?;
-    let mut called = grpc::options::read(s, &options, &CALLS, cx, diags)?;
+    let mut r = Reading { s, templates: &options, cx, code: "D0250", diags };
+    let mut batching = Batching::read(&mut r)?;
+    let mut called = grpc::options::read(&CALLS, &mut r)?;
     batching.limits.answer = Some(called.plan.timeout);
     let mut keys = called.headers;
     if let Some(text) = s.template("tenant-id") {
-        keys.push(compile(&text.text, text.span, &options, cx, diags)?);
+        keys.push(r.compile(&text.text, text.span)?);
         called.plan.headers.push((HeaderName::from_static("x-scope-orgid"), HeaderValueOf::Key));
     }
-    let (labels, mut fields) = labels(s, &options, cx, diags)?;
+    let (labels, mut fields) = labels(&mut r)?;
     let time = match s.choice("timestamp") {
         Some("received") => "${R_UNIXTIME}${R_USEC}",
         Some("msg") => "${S_UNIXTIME}${S_USEC}",
         _ => "${C_UNIXTIME}${C_USEC}",
     };
-    fields.push(compile(time, s.call_span()?, &options, cx, diags)?);
-    let line = match s.template("template") {
-        Some(text) => compile(&text.text, text.span, &options, cx, diags)?,
-        None => compile(LINE, s.call_span()?, &options, cx, diags)?,
-    };
+    let at = r.call_span()?;
+    fields.push(r.compile(time, at)?);
+    let line = r.template_or("template", LINE)?;
     let mut writer = Writer::new(line, cx.identity);
     writer.parts = Some(KeyedFields::of(keys, fields));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
+    writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     let address = called.plan.url.authority.clone();
     let key = writing::key(s, &mut writer, || format!("loki({address},{})", labels.0.join(",")));
     let (plan, labels) = (Arc::new(called.plan), Arc::new(labels));
-    let name = cx.id();
-    let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
-        let seat = Seat { home: place.home.clone(), outlet: place.id };
-        let (plan, labels) = (Arc::clone(&plan), Arc::clone(&labels));
-        let load = move |part: &flight::Part<'_>| loki::load(part, &labels);
-        let line: Line<Load> =
-            Line::open(seat, &name, limits.away, load, move |jobs| serve(Arc::clone(&plan), jobs));
-        Box::new(FlightSink::new(line, limits, name.clone(), place.id, &place.counters))
-    });
+    let make = guest::sinks(
+        cx.id(),
+        move |part| loki::load(part, &labels),
+        move |jobs| serve(Arc::clone(&plan), jobs),
+    );
     let described = ("loki", format!("loki,{address}"));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
-    Some(DestinationDriver { key, destination })
+    Ok(DestinationDriver { key, destination })
 }
 
 /// The names of labels, and the templates of their values.
-fn labels(
-    s: &Settings,
-    options: &TemplateOptions,
-    cx: &BuildContext<'_>,
-    diags: &mut Diagnostics,
-) -> Option<(Labels, Vec<Arc<Template>>)> {
-    let at = s.call_span()?;
-    let mut given: Vec<(String, String, Span)> = s
-        .pairs("labels")
-        .iter()
-        .map(|pair| (pair.key.text.clone(), pair.value.text.clone(), pair.value.span))
-        .collect();
+fn labels(r: &mut Reading<'_>) -> Result<(Labels, Vec<Arc<Template>>), Reported> {
+    let at = r.call_span()?;
+    let mut given: Vec<(String, String, Span)> =
+        r.s.pairs("labels")
+            .iter()
+            .map(|pair| (pair.key.text.clone(), pair.value.text.clone(), pair.value.span))
+            .collect();
     if given.is_empty() {
         given = [("app", "${PROGRAM}"), ("host", "${HOST}")]
             .map(|(name, text)| (name.to_owned(), text.to_owned(), at))
@@ -132,12 +123,11 @@ fn labels(
     for (name, text, span) in given {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if !name.chars().all(is_name) || name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
-            let finding = Diagnostic::error("D0250", format!("`{name}` is no name of a label"), span);
-            diags.push(finding.help("letters, digits and `_`, with a letter at the front"));
-            return None;
+            let help = "letters, digits and `_`, with a letter at the front";
+            return r.wrong_at(Some(span), format!("`{name}` is no name of a label"), help);
         }
-        templates.push(compile(&text, span, options, cx, diags)?);
+        templates.push(r.compile(&text, span)?);
         names.push(name);
     }
-    Some((Labels(names), templates))
+    Ok((Labels(names), templates))
 }

@@ -3,17 +3,13 @@
 mod table;
 
 use conf_schema::Settings;
-use delivery::batching::{Batching, MakeFlight};
+use delivery::batching::Batching;
 use delivery::writer::{Fields, Writer};
 use delivery::{disk_buffer, writing};
 use diag::{Diagnostic, Diagnostics, Reported, Span};
-use driver_options::templates::compile;
-use driver_options::{pairs, ports};
-use engine::Sink;
+use driver_options::{Reading, pairs, ports};
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use flight::{FlightSink, Limits};
-use guest::{Line, Seat};
-use mongodb_client::{Concern, Deployment, Inserts, Target, load, serve};
+use mongodb_client::{Concern, Deployment, Target, load, serve};
 use std::sync::Arc;
 use template::value_pairs::{Rekey, Step};
 
@@ -21,61 +17,60 @@ pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::MONGODB, bu
 
 /// Bytes of a batch when batch-bytes() does not say.
 const BATCH_BYTES: usize = 8 << 20;
+/// Where documents go when collection() does not say.
+const COLLECTION: &str = "messages";
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let options = writing::template_options(s, cx);
-    let mut batching = Batching::read(s, &options, cx, diags)?;
+    let mut r = Reading { s, templates: &options, cx, code: "D0300", diags };
+    let mut batching = Batching::read(&mut r)?;
     if batching.limits.bytes == 0 {
         batching.limits.bytes = BATCH_BYTES;
     }
     if !s.bool("bulk").unwrap_or(true) {
         batching.limits.lines = 1;
     }
-    let target = target(s, diags)?;
-    let named = s.template("collection").map(|text| (text.text.clone(), text.span));
-    let (collection, at) = named.or_else(|| Some(("messages".to_owned(), s.call_span()?)))?;
-    let template = compile(&collection, at, &options, cx, diags)?;
+    let target = target(&mut r)?;
+    let template = r.template_or("collection", COLLECTION)?;
+    let collection = s.template("collection").map_or(COLLECTION, |text| text.text.as_str()).to_owned();
     // No name of a field begins with a dot.
     let dots = [Rekey { glob: ".*".into(), steps: vec![Step::ReplacePrefix(".".into(), "_".into())] }];
-    let values = pairs::read_or_usual(s, &dots, &options, cx, diags)?;
+    let values = pairs::read_or_usual(&dots, &mut r)?;
     let mut writer = Writer::new(template, cx.identity);
     writer.parts = Some(Fields::with_id(Vec::new(), vec![values]));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
+    writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     let address = format!("{},{},{collection}", target.place.hosts, target.place.database);
     let key = writing::key(s, &mut writer, || format!("mongodb({address})"));
     batching.limits.answer = Some(target.place.answer_max);
-    let (name, target) = (cx.id(), Arc::new(target));
-    let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
-        let seat = Seat { home: place.home.clone(), outlet: place.id };
-        let (of_load, of_guest) = (Arc::clone(&target), Arc::clone(&target));
-        let load = move |part: &flight::Part<'_>| load(&of_load, part);
-        let line: Line<Inserts> =
-            Line::open(seat, &name, limits.away, load, move |jobs| serve(Arc::clone(&of_guest), jobs));
-        Box::new(FlightSink::new(line, limits, name.clone(), place.id, &place.counters))
-    });
+    let of_load = Arc::new(target);
+    let of_guest = Arc::clone(&of_load);
+    let make = guest::sinks(
+        cx.id(),
+        move |part| load(&of_load, part),
+        move |jobs| serve(Arc::clone(&of_guest), jobs),
+    );
     let described = ("mongodb", format!("mongodb,{address}"));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
-    Some(DestinationDriver { key, destination })
+    Ok(DestinationDriver { key, destination })
 }
 
-fn wrong<T>(text: String, at: Span, help: &str, diags: &mut Diagnostics) -> Option<T> {
-    diags.push(Diagnostic::error("D0300", text, at).help(help.to_owned()));
-    None
-}
-
-/// `None` after an error was reported.
-fn target(s: &Settings, diags: &mut Diagnostics) -> Option<Target> {
-    let old = old_uri(s, diags).ok()?;
+fn target(r: &mut Reading<'_>) -> Result<Target, Reported> {
+    let s = r.s;
+    let old = old_uri(s, r.diags)?;
     let own = s.text("uri").unwrap_or(table::URI);
     let (uri, at) = match &old {
-        Some((uri, at)) => (uri.as_str(), *at),
-        None => (own, s.span("uri")?),
+        Some((uri, at)) => (uri.as_str(), Some(*at)),
+        None => (own, s.span("uri")),
     };
     let place = match Deployment::parse(uri) {
         Ok(place) => place,
         Err(error) => {
             let help = "write `uri(\"mongodb://host:27017/database\")`";
-            return wrong(format!("wrong address of MongoDB: {error}"), at, help, diags);
+            return r.wrong_at(at, format!("wrong address of MongoDB: {error}"), help);
         }
     };
     let mut concern = place.concern();
@@ -85,11 +80,11 @@ fn target(s: &Settings, diags: &mut Diagnostics) -> Option<Target> {
             Some(nodes) => concern.nodes = Some(nodes),
             None => {
                 let help = "there are `unacked`, `acked`, `majority`, and numbers up to 50";
-                return wrong(format!("`{word}` is no write concern"), s.span("write-concern")?, help, diags);
+                return r.wrong("write-concern", format!("`{word}` is no write concern"), help);
             }
         }
     }
-    Some(Target {
+    Ok(Target {
         place,
         concern,
         unordered: s.bool("bulk-unordered").unwrap_or(false),
@@ -103,7 +98,7 @@ const OLD: [&str; 7] = ["servers", "host", "port", "database", "username", "pass
 /// The address that they make, where one of them is given.
 fn old_uri(s: &Settings, diags: &mut Diagnostics) -> Result<Option<(String, Span)>, Reported> {
     let port = match s.is_set("port") {
-        true => ports::port(s, "port", false, diags).ok_or(Reported)?,
+        true => ports::port(s, "port", false, diags)?,
         false => s.port("port").map_or(27017, |_| 27017),
     };
     let login = match (s.text("username"), s.text("password")) {

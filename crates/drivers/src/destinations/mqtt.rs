@@ -1,18 +1,16 @@
 //! `mqtt()`: messages published to a server of MQTT 3.1.1 or 5, each judged by the answer to its packet.
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
-use delivery::batching::{Batching, MakeFlight};
+use delivery::batching::Batching;
 use delivery::writer::{Fields, Writer};
 use delivery::{disk_buffer, writing};
-use diag::{Diagnostic, Diagnostics, Span};
-use dialogue::{Dial, Dialogue, HTTP_PROXY, SERVER, Where, dial};
+use diag::{Diagnostics, Reported};
+use dialogue::{Dial, HTTP_PROXY, SERVER, Where, dial};
+use driver_options::Reading;
 use driver_options::batch_groups::BATCHES;
 use driver_options::output_groups::{DESTINATION, TEMPLATE};
-use driver_options::templates::compile;
 use driver_options::tls_groups::SECURE_CLIENT;
-use engine::Sink;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use flight::{FlightSink, Limits};
 use mqtt_client::{Login, MqttSession, Plan, Quality, Version, is_topic};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -89,41 +87,39 @@ const LINES: usize = 1000;
 /// Batches on the way; the session has room for so many.
 const AWAY: usize = 4;
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let options = writing::template_options(s, cx);
-    let mut batching = Batching::read(s, &options, cx, diags)?;
+    let mut r = Reading { s, templates: &options, cx, code: "D0302", diags };
+    let mut batching = Batching::read(&mut r)?;
     let Some(named) = s.template("topic") else {
-        return wrong(
-            "mqtt() does not say which topic",
-            s.call_span()?,
-            "add `topic(\"syslog/$HOST\")`",
-            diags,
-        );
+        return r.wrong_at(None, "mqtt() does not say which topic", "add `topic(\"syslog/$HOST\")`");
     };
-    let topic = compile(&named.text, named.span, &options, cx, diags)?;
+    let topic = r.compile(&named.text, named.span)?;
     let fixed = topic.literal().map(|text| String::from_utf8_lossy(text).into_owned());
     let fallback = s.text("fallback-topic").unwrap_or(FALLBACK).to_owned();
-    for (text, at) in [(fixed.as_deref(), named.span), (Some(&*fallback), s.span("fallback-topic")?)] {
+    for (text, at) in [(fixed.as_deref(), Some(named.span)), (Some(&*fallback), s.span("fallback-topic"))] {
         if text.is_some_and(|text| !is_topic(text.as_bytes())) {
-            return wrong(
-                "nothing can be published to such a topic",
+            return r.wrong_at(
                 at,
+                "nothing can be published to such a topic",
                 "leave `#` and `+` out, and name one",
-                diags,
             );
         }
     }
-    let text = s.template("template").map_or(TEMPLATE_TEXT, |text| text.text.as_str());
-    let body = compile(text, s.span("template")?, &options, cx, diags)?;
-    let proxy = dialogue::proxy(s, diags).ok()?;
-    let dial = Arc::new(Dial { proxy, ..dial(s, server(s, diags)?, diags)? });
+    let body = r.template_or("template", TEMPLATE_TEXT)?;
+    let proxy = dialogue::proxy(s, r.diags)?;
+    let dial = Arc::new(Dial { proxy, ..dial(s, server(&mut r)?, r.diags)? });
     let mut writer = Writer::new(body, cx.identity);
     if fixed.is_none() {
         writer.parts = Some(Fields::of(vec![topic]));
     } else {
         writer.parts = Some(Fields::of(Vec::new()));
     }
-    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
+    writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     let address = format!("{},{},{}", dial.host, dial.port, named.text);
     let key = writing::key(s, &mut writer, || format!("mqtt({address})"));
     let named_by_place = s.text("persist-name").map(str::to_owned);
@@ -131,26 +127,20 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let plan = plan(s, (fixed, fallback), other);
     batching.limits.answer = Some(dial.answer_max);
     batching.limits.away = AWAY;
-    let (id, made) = (cx.id(), Arc::new(AtomicUsize::new(0)));
-    let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
-        let (outlet, counters) = (place.id, Arc::clone(&place.counters));
+    let made = AtomicUsize::new(0);
+    let session = move || {
         let mut plan = plan.clone();
         // Two of one name would put one another out.
         match made.fetch_add(1, Ordering::Relaxed) {
             0 => {}
             nth => plan.client_id = format!("{}-{nth}", plan.client_id),
         }
-        let client = Dialogue::new(place, Arc::clone(&dial), MqttSession::new(Arc::new(plan)));
-        Box::new(FlightSink::new(client, limits, id.clone(), outlet, &counters))
-    });
+        MqttSession::new(Arc::new(plan))
+    };
+    let make = dialogue::sinks(cx.id(), Arc::clone(&dial), session);
     let described = ("mqtt", format!("mqtt,{address}"));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
-    Some(DestinationDriver { key, destination })
-}
-
-fn wrong<T>(text: &str, at: Span, help: &str, diags: &mut Diagnostics) -> Option<T> {
-    diags.push(Diagnostic::error("D0302", text.to_owned(), at).help(help.to_owned()));
-    None
+    Ok(DestinationDriver { key, destination })
 }
 
 fn plan(s: &Settings, (topic, fallback): (Option<String>, String), client_id: String) -> Plan {
@@ -172,16 +162,17 @@ fn plan(s: &Settings, (topic, fallback): (Option<String>, String), client_id: St
     }
 }
 
-/// What address() says; `None` after an error was reported.
-fn server(s: &Settings, diags: &mut Diagnostics) -> Option<Where> {
-    let (address, at) = (s.text("address").unwrap_or(ADDRESS), s.span("address")?);
+/// What address() says.
+fn server(r: &mut Reading<'_>) -> Result<Where, Reported> {
+    let s = r.s;
+    let (address, at) = (s.text("address").unwrap_or(ADDRESS), s.span("address"));
     let help = "write `address(\"tcp://host:1883\")` or `address(\"ssl://host:8883\")`";
     match mqtt_client::address(address) {
-        Err(why) => wrong(why, at, help, diags),
+        Err(why) => r.wrong_at(at, why, help),
         Ok(to) if !to.secured && s.block("tls").is_some() => {
             let why = "tls() belongs to connections with TLS, and address() asks for one without";
-            wrong(why, at, help, diags)
+            r.wrong_at(at, why, help)
         }
-        Ok(to) => Some(to),
+        Ok(to) => Ok(to),
     }
 }

@@ -12,7 +12,7 @@ use delivery::stream::StreamSink;
 use delivery::target::{Connect, Lookup, Route, given};
 use delivery::writer::{Envelope, Writer};
 use delivery::writing::{self, Layout};
-use diag::{Diagnostic, Diagnostics, Fault};
+use diag::{Diagnostic, Diagnostics, Fault, Reported};
 use driver_options::needs;
 use driver_options::ports::{self, Way};
 use driver_options::secure;
@@ -48,27 +48,27 @@ struct Kind {
     ipv6: Option<bool>,
 }
 
-fn network(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn network(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
     build(&Kind { name: "network", protocol: false, udp: None, ipv6: None }, s, cx, diags)
 }
 
-fn syslog(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn syslog(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
     build(&Kind { name: "syslog", protocol: true, udp: None, ipv6: None }, s, cx, diags)
 }
 
-fn tcp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn tcp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
     build(&Kind { name: "tcp", protocol: false, udp: Some(false), ipv6: Some(false) }, s, cx, diags)
 }
 
-fn tcp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn tcp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
     build(&Kind { name: "tcp6", protocol: false, udp: Some(false), ipv6: Some(true) }, s, cx, diags)
 }
 
-fn udp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn udp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
     build(&Kind { name: "udp", protocol: false, udp: Some(true), ipv6: Some(false) }, s, cx, diags)
 }
 
-fn udp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn udp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
     build(&Kind { name: "udp6", protocol: false, udp: Some(true), ipv6: Some(true) }, s, cx, diags)
 }
 
@@ -86,24 +86,24 @@ struct Remote {
 }
 
 impl Remote {
-    fn read(kind: &Kind, s: &Settings, diags: &mut Diagnostics) -> Option<Remote> {
+    fn read(kind: &Kind, s: &Settings, diags: &mut Diagnostics) -> Result<Remote, Reported> {
         let word = if kind.udp.is_some() { "" } else { s.choice("transport").unwrap_or("tcp") };
         let udp = kind.udp.unwrap_or(word == "udp");
         let ipv6 = kind.ipv6.unwrap_or_else(|| s.choice("ip-protocol") == Some("6"));
         let secure = match kind.udp {
             Some(true) => None,
             // There, tls() is enough to say it.
-            _ if word == "rltp" => secure::read(s, "", secure::Side::Destination, diags).ok()?,
-            _ => secure::read(s, word, secure::Side::Destination, diags).ok()?,
+            _ if word == "rltp" => secure::read(s, "", secure::Side::Destination, diags)?,
+            _ => secure::read(s, word, secure::Side::Destination, diags)?,
         };
-        let host = s.text("host")?.to_owned();
+        let host = s.text("host").ok_or(Reported)?.to_owned();
         given::check_family(&host, ipv6, "host", s, diags)?;
         let acknowledged = acknowledged(kind, s, word, diags);
         let way =
             Way { protocol: kind.protocol, udp, secure: secure.is_some(), rltp: acknowledged.is_some() };
         let port = way.port(s, diags)?;
         let counted = word == "framed" || (kind.protocol && !udp && acknowledged.is_none() && word != "text");
-        Some(Remote { host, port, udp, ipv6, secure, acknowledged, counted })
+        Ok(Remote { host, port, udp, ipv6, secure, acknowledged, counted })
     }
 }
 
@@ -112,11 +112,11 @@ fn build(
     s: &Settings,
     cx: &BuildContext<'_>,
     diags: &mut Diagnostics,
-) -> Option<DestinationDriver> {
+) -> Result<DestinationDriver, Reported> {
     let mut remote = Remote::read(kind, s, diags)?;
     let (udp, ipv6) = (remote.udp, remote.ipv6);
     let connect =
-        Connect { from: given::local_address(s, ipv6, udp, diags).ok()?, socket: socket_options(s, udp) };
+        Connect { from: given::local_address(s, ipv6, udp, diags)?, socket: socket_options(s, udp) };
     let layout = if kind.protocol { Layout::Protocol } else { Layout::Network };
     let mut writer = writing::writer(s, cx, layout, diags)?;
     if remote.counted {
@@ -128,7 +128,7 @@ fn build(
         true => (vec![remote.host.clone()], None),
         false => given::servers(s, &remote.host, ipv6, diags)?,
     };
-    let balance = if kind.udp == Some(true) { None } else { Balance::read(s, ipv6, cx, diags).ok()? };
+    let balance = if kind.udp == Some(true) { None } else { Balance::read(s, ipv6, cx, diags)? };
     let protocol = if udp { "dgram" } else { "stream" };
     let address = format!("{}:{}", remote.host, remote.port);
     let key = writing::key(s, &mut writer, || format!("afsocket_dd.({protocol},AF_INET({address}))"));
@@ -155,7 +155,7 @@ fn build(
             None => to.streams(&remote, writer, options, close_on_input),
         }
     };
-    Some(DestinationDriver { key, destination })
+    Ok(DestinationDriver { key, destination })
 }
 
 /// What destinations are made of, whichever way messages go.
@@ -238,22 +238,22 @@ impl To<'_> {
 
 /// `spoof-source()`: whether messages go out in the names of their senders, whose addresses the writer then
 /// puts before them.
-fn spoof_source(s: &Settings, remote: &Remote, writer: &mut Writer, diags: &mut Diagnostics) -> Option<bool> {
+fn spoof_source(s: &Settings, remote: &Remote, writer: &mut Writer, diags: &mut Diagnostics) -> Result<bool, Reported> {
     let on = s.bool("spoof-source").unwrap_or(false);
     let bytes_max = s.int("spoof-source-max-msglen").and_then(|n| usize::try_from(n).ok()).unwrap_or(1024);
     if on && !remote.udp {
         let finding = Diagnostic::error(
             "D0130",
             "spoof-source() needs datagrams: a connection has one sender",
-            s.span("spoof-source")?,
+            s.span("spoof-source").ok_or(Reported)?,
         );
         diags.push(finding.help("use transport(udp), or leave spoof-source() out"));
-        return None;
+        return Err(Reported);
     }
     if on {
         writer.envelope = Envelope::Sender { ipv6: remote.ipv6, bytes_max };
     }
-    Some(on)
+    Ok(on)
 }
 
 fn may_spoof(ipv6: bool) -> Result<(), Fault> {
@@ -286,14 +286,14 @@ fn acknowledged(kind: &Kind, s: &Settings, word: &str, diags: &mut Diagnostics) 
 
 /// Other servers need a transport that can fail over to them: sharing messages among them is refused, and
 /// failover() is taken as syslog-ng takes it, where a datagram never fails either.
-fn needs_connections(kind: &Kind, s: &Settings, remote: &Remote, diags: &mut Diagnostics) -> Option<()> {
+fn needs_connections(kind: &Kind, s: &Settings, remote: &Remote, diags: &mut Diagnostics) -> Result<(), Reported> {
     if !remote.udp || kind.udp == Some(true) {
-        return Some(());
+        return Ok(());
     }
     if s.block("load-balance").is_some() {
-        let finding = Diagnostic::error("D0110", "load-balance() needs connections", s.span("load-balance")?);
+        let finding = Diagnostic::error("D0110", "load-balance() needs connections", s.span("load-balance").ok_or(Reported)?);
         diags.push(finding.help("use transport(tcp), or leave load-balance() out"));
-        return None;
+        return Err(Reported);
     }
     for option in ["failover", "failover-servers"] {
         if s.is_set(option)
@@ -303,5 +303,5 @@ fn needs_connections(kind: &Kind, s: &Settings, remote: &Remote, diags: &mut Dia
             diags.push(Diagnostic::warning("O0113", text, at).help("use transport(tcp)"));
         }
     }
-    Some(())
+    Ok(())
 }

@@ -5,19 +5,16 @@ mod records;
 mod table;
 
 use conf_schema::Settings;
-use delivery::batching::{Batching, MakeFlight};
+use delivery::batching::Batching;
 use delivery::writer::Writer;
 use delivery::{disk_buffer, writing};
-use diag::Diagnostics;
-use engine::Sink;
+use diag::{Diagnostics, Reported};
+use driver_options::Reading;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use flight::{FlightSink, Limits};
 use grpc::options::Calls;
-use grpc::{Load, otlp, serve};
-use guest::{Line, Seat};
+use grpc::{otlp, serve};
 use records::{Kind, Records};
 use std::sync::Arc;
-use template::Template;
 
 pub const PARTS: &[DestinationPart] = &[
     DestinationPart::new(&table::OPENTELEMETRY, build_records),
@@ -26,11 +23,19 @@ pub const PARTS: &[DestinationPart] = &[
 
 const CALLS: Calls = Calls { address: ("url", "localhost:4317"), headers_from: 1, read: otlp::read_response };
 
-fn build_records(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build_records(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     build("opentelemetry", Kind::Records, s, cx, diags)
 }
 
-fn build_pairs(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build_pairs(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     build("syslog-ng-otlp", Kind::Pairs, s, cx, diags)
 }
 
@@ -40,16 +45,17 @@ fn build(
     s: &Settings,
     cx: &BuildContext<'_>,
     diags: &mut Diagnostics,
-) -> Option<DestinationDriver> {
+) -> Result<DestinationDriver, Reported> {
     let options = writing::template_options(s, cx);
-    let mut batching = Batching::read(s, &options, cx, diags)?;
+    let mut r = Reading { s, templates: &options, cx, code: "D0250", diags };
+    let mut batching = Batching::read(&mut r)?;
     batching.limits.extra = otlp::RECORD_EXTRA_BYTES;
-    let called = grpc::options::read(s, &options, &CALLS, cx, diags)?;
+    let called = grpc::options::read(&CALLS, &mut r)?;
     batching.limits.answer = Some(called.plan.timeout);
-    let empty = Template::compile("", &options, cx.scope).ok()?;
-    let mut writer = Writer::new(Arc::new(empty), cx.identity);
+    let at = r.call_span()?;
+    let mut writer = Writer::new(r.compile("", at)?, cx.identity);
     writer.parts = Some(Arc::new(Records::new(kind, called.headers)));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
+    writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     let address = called.plan.url.authority.clone();
     let key = writing::key(s, &mut writer, || format!("{driver}({address})"));
     let plan = Arc::new(called.plan);
@@ -57,20 +63,12 @@ fn build(
         Kind::Records => Arc::default(),
         Kind::Pairs => otlp::pair_scope(env!("CARGO_PKG_VERSION")).into(),
     };
-    let name = cx.id();
-    let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
-        let seat = Seat { home: place.home.clone(), outlet: place.id };
-        let (plan, scope) = (Arc::clone(&plan), Arc::clone(&scope));
-        let line: Line<Load> = Line::open(
-            seat,
-            &name,
-            limits.away,
-            move |part| otlp::load(part, &scope),
-            move |jobs| serve(Arc::clone(&plan), jobs),
-        );
-        Box::new(FlightSink::new(line, limits, name.clone(), place.id, &place.counters))
-    });
+    let make = guest::sinks(
+        cx.id(),
+        move |part| otlp::load(part, &scope),
+        move |jobs| serve(Arc::clone(&plan), jobs),
+    );
     let described = (driver, format!("{driver},{address}"));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
-    Some(DestinationDriver { key, destination })
+    Ok(DestinationDriver { key, destination })
 }

@@ -3,7 +3,7 @@
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Positional, Settings};
 use delivery::files::{self, FileDestination, FileOptions};
 use delivery::writing::{self, Layout};
-use diag::Diagnostics;
+use diag::{Diagnostics, Reported};
 use driver_options::file_groups::{FOLLOW_SYMLINKS, TIME_REAP};
 use driver_options::needs;
 use driver_options::output_groups::NO_MARKS;
@@ -13,7 +13,9 @@ use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&PIPE, build).needing(needs::of_output)];
+pub const PARTS: &[DestinationPart] =
+    &[DestinationPart::new(&PIPE, build)
+        .needing(needs::of_output)];
 
 static PIPE: Component = Component {
     context: Context::Destination,
@@ -41,7 +43,7 @@ static PIPE: Component = Component {
     )),
 };
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let (path, name) = files::name(s, cx, diags)?;
     let options = FileOptions {
@@ -58,5 +60,5 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     };
     let key = writing::key(s, &mut writer, || format!("affile_dd({path})"));
     let destination = FileDestination::new("pipe", name, writer, options, writing::limits(s));
-    Some(DestinationDriver { key, destination: Arc::new(destination) })
+    Ok(DestinationDriver { key, destination: Arc::new(destination) })
 }

@@ -5,10 +5,10 @@ mod child;
 use child::Child;
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Positional, Preset, Settings};
 use delivery::finish::{Peer, finish};
-use delivery::single::{Place, SingleDestination};
+use delivery::single::{SingleDestination, SinkContext};
 use delivery::unreachable::Unreachable;
 use delivery::writing::{self, Layout};
-use diag::Diagnostics;
+use diag::{Diagnostics, Reported};
 use driver_options::output_groups::NO_MARKS;
 use driver_options::output_groups::{DESTINATION, TEMPLATE, WRITER};
 use engine::Environment;
@@ -55,8 +55,12 @@ fn needed(_: &Settings) -> Vec<Need<'static>> {
     vec![Need::Privilege(Privilege::Commands), Need::Connects(Vec::new())]
 }
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
-    let command = s.text("command")?.to_owned();
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
+    let command = s.text("command").ok_or(Reported)?.to_owned();
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let options = Arc::new(ProgramOptions {
         command: command.clone(),
@@ -70,7 +74,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         Box::new(move |place| Box::new(ProgramSink::new(place, Arc::clone(&options))) as Box<dyn Sink>);
     let destination =
         SingleDestination::new(("program", command), writer, writing::limits(s), keep_alive, make);
-    Some(DestinationDriver { key, destination: Arc::new(destination) })
+    Ok(DestinationDriver { key, destination: Arc::new(destination) })
 }
 
 pub struct ProgramOptions {
@@ -94,7 +98,7 @@ enum State {
 }
 
 struct ProgramSink {
-    place: Place,
+    place: SinkContext,
     options: Arc<ProgramOptions>,
     state: State,
     started: Instant,
@@ -104,7 +108,7 @@ struct ProgramSink {
 }
 
 impl ProgramSink {
-    fn new(place: Place, options: Arc<ProgramOptions>) -> ProgramSink {
+    fn new(place: SinkContext, options: Arc<ProgramOptions>) -> ProgramSink {
         let now = Instant::now();
         ProgramSink {
             unreachable: Unreachable::new(&place.counters),

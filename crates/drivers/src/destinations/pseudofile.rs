@@ -4,7 +4,7 @@
 use conf_schema::{Component, Context, Cost, Kind, Positional, Settings};
 use delivery::single::SingleDestination;
 use delivery::writing::{self, Layout};
-use diag::Diagnostics;
+use diag::{Diagnostics, Reported};
 use driver_options::needs;
 use driver_options::output_groups::{DESTINATION, NO_MARKS, TEMPLATE, WRITER};
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&PSEUDOFILE, build).needing(needs::of_output)];
+pub const PARTS: &[DestinationPart] =
+    &[DestinationPart::new(&PSEUDOFILE, build)
+        .needing(needs::of_output)];
 
 static PSEUDOFILE: Component = Component {
     context: Context::Destination,
@@ -38,13 +40,13 @@ static PSEUDOFILE: Component = Component {
     cost: Some(Cost::elsewhere("Three system calls a message: for few messages.")),
 };
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
-    let path = s.template("path")?;
+    let path = s.template("path").ok_or(Reported)?;
     if path.text.contains('$') {
         let text = "pseudofile() has one file, and its name is no template";
         diags.push(diag::Diagnostic::error("D0103", text, path.span).help("write the name as it is"));
-        return None;
+        return Err(Reported);
     }
     let path = PathBuf::from(&path.text);
     let name = path.display().to_string();
@@ -52,7 +54,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let key = writing::key(s, &mut writer, || format!("pseudofile({name})"));
     let make = Box::new(move |_| Box::new(Pseudofile { path: path.clone(), time_reopen }) as Box<dyn Sink>);
     let destination = SingleDestination::new(("pseudofile", name), writer, writing::limits(s), true, make);
-    Some(DestinationDriver { key, destination: Arc::new(destination) })
+    Ok(DestinationDriver { key, destination: Arc::new(destination) })
 }
 
 struct Pseudofile {

@@ -11,7 +11,7 @@ use delivery::single::{MakeSink, SingleDestination};
 use delivery::target::{Connect, Route, given};
 use delivery::writer::Writer;
 use delivery::writing::{self, Layout};
-use diag::Diagnostics;
+use diag::{Diagnostics, Reported};
 use driver_options::INT_MAX;
 use driver_options::needs;
 use driver_options::output_groups::{DESTINATION, TEMPLATE, WRITER};
@@ -26,7 +26,8 @@ use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use sink::RelpSink;
 use std::sync::Arc;
 
-pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&RELP, build).needing(needed)];
+pub const PARTS: &[DestinationPart] =
+    &[DestinationPart::new(&RELP, build).needing(needed)];
 
 fn needed(s: &Settings) -> Vec<Need<'static>> {
     needs::of_connecting(s, &[2514])
@@ -86,17 +87,17 @@ static RELP: Component = Component {
 /// of a continent.
 const WINDOW: usize = 10_000;
 
-pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
     let ipv6 = s.choice("ip-protocol") == Some("6");
-    let secure = secure::read(s, "", secure::Side::Destination, diags).ok()?;
-    let host = s.text("host")?.to_owned();
+    let secure = secure::read(s, "", secure::Side::Destination, diags)?;
+    let host = s.text("host").ok_or(Reported)?.to_owned();
     given::check_family(&host, ipv6, "host", s, diags)?;
     let port = ports::port(s, "port", false, diags)?;
     let connect =
-        Connect { from: given::local_address(s, ipv6, false, diags).ok()?, socket: socket_options(s, false) };
+        Connect { from: given::local_address(s, ipv6, false, diags)?, socket: socket_options(s, false) };
     let mut writer = writing::writer(s, cx, Layout::Network, diags)?;
     let (servers, failback) = given::servers(s, &host, ipv6, diags)?;
-    let balance = Balance::read(s, ipv6, cx, diags).ok()?;
+    let balance = Balance::read(s, ipv6, cx, diags)?;
     let failback = if balance.is_some() { Some(Balance::failback(failback)) } else { failback };
     let address = format!("{host}:{port}");
     let key = writing::key(s, &mut writer, || format!("relp_dd.({address})"));
@@ -114,7 +115,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         SingleDestination::new(("relp", instance), writer, writing::limits(s), keep_alive, make)
     };
     let destination = balanced::targets(balance.as_ref(), servers, writer, cx.identity, target);
-    Some(DestinationDriver { key, destination })
+    Ok(DestinationDriver { key, destination })
 }
 
 #[cfg(test)]

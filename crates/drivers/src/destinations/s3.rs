@@ -8,12 +8,13 @@ use conf_schema::Settings;
 use delivery::files::{FileDestination, FileName, Named};
 use delivery::writer::Writer;
 use delivery::{disk_buffer, writing};
-use diag::Diagnostics;
+use diag::{Diagnostics, Reported};
+use driver_options::Reading;
 use driver_options::templates::compile;
 use engine::Sink;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use flight::{FlightSink, Limits};
-use guest::{Line, Seat};
+use flight::Limits;
+use guest::{Caller, Line};
 use s3_client::{Load, load, serve};
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,42 +29,42 @@ const OBJECT_MESSAGES_MAX: usize = 1_000_000;
 /// become full.
 const GRACE_IN_MEMORY: Duration = Duration::from_secs(5);
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let options = writing::template_options(s, cx);
-    let plan = Arc::new(reading::plan(s, diags)?);
-    let (text, span) = match s.template("template") {
-        Some(template) => (template.text.as_str(), template.span),
-        None => ("${MESSAGE}\n", s.call_span()?),
-    };
-    let mut writer = Writer::new(compile(text, span, &options, cx, diags)?, cx.identity);
-    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
+    let mut r = Reading { s, templates: &options, cx, code: "D0261", diags };
+    let plan = Arc::new(reading::plan(&mut r)?);
+    let mut writer = Writer::new(r.template_or("template", "${MESSAGE}\n")?, cx.identity);
+    writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     let (key, span) = match s.template("object-key") {
         Some(key) => (key.text.clone(), key.span),
         None => {
             let text = "s3() does not say how objects are called";
-            reading::wrong(s, "object-key", text, "add `object-key(\"logs/${HOST}\")`", diags);
-            return None;
+            return r.wrong("object-key", text, "add `object-key(\"logs/${HOST}\")`");
         }
     };
     let stamp = s.template("object-key-timestamp").map(|stamp| stamp.text.as_str()).unwrap_or_default();
     let name = format!("{key}{stamp}");
-    let made = compile(&name, span, &options.for_file_names(), cx, diags)?;
+    let made = compile(&name, span, &options.for_file_names(), cx, r.diags)?;
     let name = FileName::new(&name, made);
     let limits = limits(s, &writer);
     let address = format!("{},{},{}", plan.url, plan.bucket, name.text());
     let key = writing::key(s, &mut writer, || format!("s3({address})"));
     let id = cx.id();
     let make = Box::new(move |named: Named| -> Box<dyn Sink> {
-        let seat = Seat { home: named.home, outlet: named.id };
+        let caller = Caller { home: named.home, outlet: named.id };
         let (plan, before): (_, Arc<[u8]>) = (Arc::clone(&plan), named.name.into());
         let queue: Arc<str> = format!("{:016x}", named.numbering.unwrap_or_else(reading::by_chance)).into();
-        let line: Line<Load> = Line::open(seat, &id, 1, load, move |jobs| {
+        let line: Line<Load> = Line::open(caller, &id, 1, load, move |jobs| {
             serve(Arc::clone(&plan), Arc::clone(&before), Arc::clone(&queue), jobs)
         });
-        Box::new(FlightSink::new(line, limits.clone(), id.clone(), named.id, &named.counters))
+        line.sink(limits.clone(), &named.counters)
     });
     let destination = FileDestination::of("s3", name, writer, writing::limits(s), make);
-    Some(DestinationDriver { key, destination: Arc::new(destination) })
+    Ok(DestinationDriver { key, destination: Arc::new(destination) })
 }
 
 /// When an object is full. What is not in memory can never be seen at once, so an object is at most half of

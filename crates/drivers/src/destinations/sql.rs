@@ -10,27 +10,33 @@ use delivery::batching::{Batching, MakeFlight};
 use delivery::positions::Positions;
 use delivery::writer::Writer;
 use delivery::{disk_buffer, writing};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostics, Reported};
+use driver_options::Reading;
 use engine::Sink;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use flight::{FlightSink, Limits};
-use guest::{Line, Seat};
+use flight::Limits;
+use guest::{Caller, Line};
 use reading::Kind;
 use sql_client::{Cursor, Load, Mysql, Postgres, Sqlite, load, serve};
 use std::sync::{Arc, OnceLock};
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::SQL, build)];
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let options = writing::template_options(s, cx);
-    let mut batching = Batching::read(s, &options, cx, diags)?;
-    let reading::Target { kind, login, plan, mut writer, address } = reading::read(s, &options, cx, diags)?;
-    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
+    let mut r = Reading { s, templates: &options, cx, code: "D0180", diags };
+    let mut batching = Batching::read(&mut r)?;
+    let reading::Target { kind, login, plan, mut writer, address } = reading::read(&mut r)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     // Rows that wait are those of these columns.
     let columns = plan.listed();
     let key = writing::key(s, &mut writer, || format!("sql({address},{columns})"));
     let known: Arc<OnceLock<Arc<Cursor>>> = Arc::default();
-    if exactly_once(s, &writer, batching.workers, diags)? {
+    if exactly_once(&writer, batching.workers, &mut r)? {
         batching.limits.numbered = true;
         let (known, queue) = (Arc::clone(&known), disk_buffer::of(&writer));
         batching.prepare = Some(Box::new(move |shared| {
@@ -45,37 +51,37 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let (plan, login) = (Arc::new(plan), Arc::new(login));
     let name = cx.id();
     let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
-        let seat = Seat { home: place.home.clone(), outlet: place.id };
+        let caller = Caller::at(&place);
         let (plan, login, cursor) = (Arc::clone(&plan), Arc::clone(&login), known.get().cloned());
         let away = limits.away;
         let line: Line<Load> = match kind {
-            Kind::Postgres => Line::open(seat, &name, away, load, move |jobs| {
+            Kind::Postgres => Line::open(caller, &name, away, load, move |jobs| {
                 let server = Postgres::new(Arc::clone(&plan), Arc::clone(&login));
                 serve(Arc::clone(&plan), cursor.clone(), server, jobs)
             }),
-            Kind::Mysql => Line::open(seat, &name, away, load, move |jobs| {
+            Kind::Mysql => Line::open(caller, &name, away, load, move |jobs| {
                 let server = Mysql::new(Arc::clone(&plan), Arc::clone(&login));
                 serve(Arc::clone(&plan), cursor.clone(), server, jobs)
             }),
-            Kind::Sqlite => Line::open(seat, &name, away, load, move |jobs| {
+            Kind::Sqlite => Line::open(caller, &name, away, load, move |jobs| {
                 let server = Sqlite::new(Arc::clone(&plan), Arc::clone(&login));
                 serve(Arc::clone(&plan), cursor.clone(), server, jobs)
             }),
         };
-        Box::new(FlightSink::new(line, limits, name.clone(), place.id, &place.counters))
+        line.sink(limits, &place.counters)
     });
     let described = ("sql", format!("sql,{address}"));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
-    Some(DestinationDriver { key, destination })
+    Ok(DestinationDriver { key, destination })
 }
 
-/// Whether it is asked for; `None` when it cannot be had.
-fn exactly_once(s: &Settings, writer: &Writer, workers: usize, diags: &mut Diagnostics) -> Option<bool> {
-    if !s.bool("exactly-once").unwrap_or(false) {
-        return Some(false);
+/// Whether it is asked for, and can be had.
+fn exactly_once(writer: &Writer, workers: usize, r: &mut Reading<'_>) -> Result<bool, Reported> {
+    if !r.s.bool("exactly-once").unwrap_or(false) {
+        return Ok(false);
     }
     let (text, help) = match &writer.disk_buffer {
-        Some(queue) if queue.reliable && workers == 1 => return Some(true),
+        Some(queue) if queue.reliable && workers == 1 => return Ok(true),
         Some(queue) if queue.reliable => {
             ("exactly-once(yes) keeps one position, and there are several workers", "leave workers() out")
         }
@@ -84,6 +90,5 @@ fn exactly_once(s: &Settings, writer: &Writer, workers: usize, diags: &mut Diagn
             "add `disk-buffer(reliable(yes) capacity-bytes(1GiB))`",
         ),
     };
-    diags.push(Diagnostic::error("D0180", text, s.span("exactly-once")?).help(help));
-    None
+    r.wrong("exactly-once", text, help)
 }

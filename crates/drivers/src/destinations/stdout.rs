@@ -1,9 +1,9 @@
 //! `stdout()`: writes messages to standard output, whatever it is: a terminal, a pipe, a socket, a file.
 
 use conf_schema::{Component, Context, Cost, Settings};
-use delivery::single::{Place, SingleDestination};
+use delivery::single::{SingleDestination, SinkContext};
 use delivery::writing::{self, Layout};
-use diag::Diagnostics;
+use diag::{Diagnostics, Reported};
 use driver_options::needs;
 use driver_options::output_groups::NO_MARKS;
 use driver_options::output_groups::{DESTINATION, TEMPLATE, WRITER};
@@ -36,7 +36,11 @@ static STDOUT: Component = Component {
     cost: Some(Cost::elsewhere("As `file()`, `pipe()` or a connection, whichever it is.")),
 };
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let time_reopen = writing::time_reopen(s);
     let key = writing::key(s, &mut writer, || "stdout_dd".to_owned());
@@ -44,11 +48,11 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         Box::new(move |place| Box::new(StdoutSink { place, time_reopen, output: None }) as Box<dyn Sink>);
     let described = ("stdout", "stdout".to_owned());
     let destination = SingleDestination::new(described, writer, writing::limits(s), true, make);
-    Some(DestinationDriver { key, destination: Arc::new(destination) })
+    Ok(DestinationDriver { key, destination: Arc::new(destination) })
 }
 
 struct StdoutSink {
-    place: Place,
+    place: SinkContext,
     time_reopen: Duration,
     output: Option<Output>,
 }
@@ -72,7 +76,7 @@ const PIECE_BYTES: usize = 4096;
 const ASK_AGAIN: Duration = Duration::from_millis(20);
 
 impl Output {
-    fn open(place: &Place) -> io::Result<Output> {
+    fn open(place: &SinkContext) -> io::Result<Output> {
         let fd = rustix::io::fcntl_dupfd_cloexec(std::io::stdout(), 3)?;
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode);
         let output = match kind {

@@ -1,19 +1,17 @@
 //! `stomp()`: messages sent to a destination of a STOMP server, each with its receipt.
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use delivery::batching::{Batching, MakeFlight};
+use delivery::batching::Batching;
 use delivery::writer::{Fields, Writer};
 use delivery::{disk_buffer, writing};
-use diag::{Diagnostic, Diagnostics};
-use dialogue::{Dialogue, SERVER, Where, dial};
+use diag::{Diagnostics, Reported};
+use dialogue::{SERVER, Where, dial};
+use driver_options::Reading;
 use driver_options::batch_groups::BATCHES;
 use driver_options::output_groups::{DESTINATION, TEMPLATE};
 use driver_options::pairs::{PAIRS, read_or_usual};
-use driver_options::templates::compile;
 use driver_options::tls_groups::SECURE_CLIENT;
-use engine::Sink;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use flight::{FlightSink, Limits};
 use std::sync::Arc;
 use stomp_client::{Plan, StompSession};
 
@@ -63,44 +61,42 @@ const LINES: usize = 1000;
 /// Batches on the way; the session has room for so many.
 const AWAY: usize = 4;
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let options = writing::template_options(s, cx);
-    let mut batching = Batching::read(s, &options, cx, diags)?;
-    let text = s.template("body").map(|text| text.text.clone()).unwrap_or_default();
-    let body = compile(&text, s.span("body")?, &options, cx, diags)?;
-    let values = read_or_usual(s, &[], &options, cx, diags)?;
-    let plan = plan(s, diags)?;
-    let dial = Arc::new(dial(s, Where::read(s, diags)?, diags)?);
+    let mut r = Reading { s, templates: &options, cx, code: "D0303", diags };
+    let mut batching = Batching::read(&mut r)?;
+    let body = r.template_or("body", "")?;
+    let values = read_or_usual(&[], &mut r)?;
+    let plan = plan(&mut r)?;
+    let dial = Arc::new(dial(s, Where::read(s, r.diags)?, r.diags)?);
     let mut writer = Writer::new(body, cx.identity);
     writer.parts = Some(Fields::with_pairs(Vec::new(), vec![values]));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
+    writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     let address = format!("{},{},{}", dial.host, dial.port, plan.destination);
     let key = writing::key(s, &mut writer, || format!("stomp({address})"));
     batching.limits.answer = Some(dial.answer_max);
     batching.limits.away = AWAY;
-    let (id, plan) = (cx.id(), Arc::new(plan));
-    let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
-        let (outlet, counters) = (place.id, Arc::clone(&place.counters));
-        let client = Dialogue::new(place, Arc::clone(&dial), StompSession::new(Arc::clone(&plan)));
-        Box::new(FlightSink::new(client, limits, id.clone(), outlet, &counters))
-    });
+    let plan = Arc::new(plan);
+    let session = move || StompSession::new(Arc::clone(&plan));
+    let make = dialogue::sinks(cx.id(), Arc::clone(&dial), session);
     let described = ("stomp", format!("stomp,{address}"));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
-    Some(DestinationDriver { key, destination })
+    Ok(DestinationDriver { key, destination })
 }
 
-/// `None` after an error was reported.
-fn plan(s: &Settings, diags: &mut Diagnostics) -> Option<Plan> {
+fn plan(r: &mut Reading<'_>) -> Result<Plan, Reported> {
+    let s = r.s;
     let text = |name: &str| s.text(name).unwrap_or_default().to_owned();
     for name in ["username", "password", "vhost"] {
         if text(name).contains(['\n', '\r', '\0']) {
-            let finding =
-                Diagnostic::error("D0303", format!("{name}() has an end of line in it"), s.span(name)?);
-            diags.push(finding.help("STOMP cannot send it"));
-            return None;
+            return r.wrong(name, format!("{name}() has an end of line in it"), "STOMP cannot send it");
         }
     }
-    Some(Plan {
+    Ok(Plan {
         host: text("vhost"),
         user: text("username"),
         password: text("password"),

@@ -14,7 +14,7 @@ fn every_option_of_every_destination_is_read() {
         // They stand in the place of others.
         let value =
             |name: &str| matches!(name, "json-var" | "azure-auth-header").then(|| LEFT_OUT.to_owned());
-        let settings = built(component, &value, |s, cx, diags| (part.build)(s, cx, diags).is_some());
+        let settings = built(component, &value, |s, cx, diags| (part.build)(s, cx, diags).is_ok());
         assert_eq!(unread(&settings), Vec::<String>::new(), "{}", component.name);
         assert_eq!(settings.undeclared(), Vec::<String>::new(), "{}", component.name);
     }
@@ -68,7 +68,7 @@ fn a_fixed_template_reads_nothing() {
             built(component, &value, |s, cx, diags| {
                 let driver = (part.build)(s, cx, diags);
                 driver.iter().for_each(|driver| driver.destination.reads(&mut demand));
-                driver.is_some()
+                driver.is_ok()
             });
             // The header of RFC 5424 and the layout of a terminal are not a template's to fix.
             let layout = component.name.starts_with("syslog") || !takes("template");

@@ -7,7 +7,7 @@ use delivery::single::{MakeSink, SingleDestination};
 use delivery::stream::StreamSink;
 use delivery::target::{Connect, Lookup, Route};
 use delivery::writing::{self, Layout};
-use diag::Diagnostics;
+use diag::{Diagnostics, Reported};
 use driver_options::output_groups::NO_MARKS;
 use driver_options::output_groups::{DESTINATION, TEMPLATE, WRITER};
 use driver_options::socket_groups::{CONNECT, SOCKET};
@@ -18,7 +18,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub const PARTS: &[DestinationPart] = &[
-    DestinationPart::new(&UNIX_STREAM, unix_stream).needing(needed),
+    DestinationPart::new(&UNIX_STREAM, unix_stream)
+        .needing(needed),
     DestinationPart::new(&UNIX_DGRAM, unix_dgram).needing(needed),
 ];
 
@@ -53,11 +54,11 @@ static UNIX_DGRAM: Component = Component {
     cost: Some(Cost::elsewhere("Many datagrams leave with one system call.")),
 };
 
-fn unix_stream(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn unix_stream(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
     build("unix-stream", false, s, cx, diags)
 }
 
-fn unix_dgram(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn unix_dgram(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
     build("unix-dgram", true, s, cx, diags)
 }
 
@@ -72,8 +73,8 @@ fn build(
     s: &Settings,
     cx: &BuildContext<'_>,
     diags: &mut Diagnostics,
-) -> Option<DestinationDriver> {
-    let path = PathBuf::from(s.path("path")?);
+) -> Result<DestinationDriver, Reported> {
+    let path = PathBuf::from(s.path("path").ok_or(Reported)?);
     let mut writer = writing::writer(s, cx, Layout::Network, diags)?;
     let connect = Connect { from: None, socket: unix_socket_options(s) };
     let time_reopen = writing::time_reopen(s);
@@ -94,5 +95,5 @@ fn build(
     let keep_alive = s.bool("keep-alive").unwrap_or(true);
     let destination =
         SingleDestination::new((driver, instance), writer, writing::limits(s), keep_alive, make);
-    Some(DestinationDriver { key, destination: Arc::new(destination) })
+    Ok(DestinationDriver { key, destination: Arc::new(destination) })
 }

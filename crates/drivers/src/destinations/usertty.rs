@@ -6,7 +6,7 @@ use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Positional,
 use delivery::single::SingleDestination;
 use delivery::writer::Writer;
 use delivery::{disk_buffer, writing};
-use diag::Diagnostics;
+use diag::{Diagnostics, Reported};
 use driver_options::SECONDS_MAX;
 use driver_options::output_groups::DESTINATION;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&USERTTY, build).needing(needed)];
+pub const PARTS: &[DestinationPart] =
+    &[DestinationPart::new(&USERTTY, build).needing(needed)];
 
 static USERTTY: Component = Component {
     context: Context::Destination,
@@ -53,8 +54,8 @@ fn needed(_: &Settings) -> Vec<Need<'static>> {
     vec![Need::Privilege(Privilege::Terminals), Need::Connects(Vec::new())]
 }
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
-    let user = s.text("user")?.to_owned();
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
+    let user = s.text("user").ok_or(Reported)?.to_owned();
     // Always the layout and stamp of syslogd's messages to terminals.
     let layout = template::layout::file_default(&template::TemplateOptions {
         version: cx.version,
@@ -64,11 +65,11 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     writer.throttle = writing::throttle(s);
     let time_reopen = writing::time_reopen(s);
     let key = writing::key(s, &mut writer, || format!("usertty({user})"));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
     let described = ("usertty", user.clone());
     let make = Box::new(move |_| Box::new(TtySink::new(&user, time_reopen)) as Box<dyn Sink>);
     let destination = SingleDestination::new(described, writer, writing::limits(s), true, make);
-    Some(DestinationDriver { key, destination: Arc::new(destination) })
+    Ok(DestinationDriver { key, destination: Arc::new(destination) })
 }
 
 /// How long a list of logged-in users is good for.

@@ -6,7 +6,7 @@ mod handler;
 mod reply;
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use diag::Diagnostics;
+use diag::{Diagnostics, Reported};
 use documents::Names;
 use driver_options::request_groups::REQUESTS;
 use driver_options::secure;
@@ -63,8 +63,8 @@ static BULK: Component = Component {
     )),
 };
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
-    let tls = secure::read(s, "", secure::Side::Source, diags).ok()?;
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+    let tls = secure::read(s, "", secure::Side::Source, diags)?;
     let asked = Asked::read(s, cx, PORT, tls, diags)?;
     let prefix = s.text("prefix").unwrap_or(".elasticsearch.");
     cx.scope.sets(prefix);
@@ -79,5 +79,5 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         let bulk = Bulk { desk, keys: keys.clone(), names: Arc::clone(&names) };
         Arc::new(bulk) as Arc<dyn http_server::Handler>
     };
-    Some(asked.driver("elasticsearch-bulk", &what, Arc::new(make)))
+    Ok(asked.driver("elasticsearch-bulk", &what, Arc::new(make)))
 }

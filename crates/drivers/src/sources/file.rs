@@ -1,7 +1,7 @@
 //! `file()`: follows a file as it is written, over rotation and restarts, from where the last reader was.
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Positional, Preset, Settings, Word};
-use diag::Diagnostics;
+use diag::{Diagnostics, Reported};
 use driver_options::file_groups::{FOLLOW_FREQ, FORCE, METHOD_HELP, PAD_SIZE, RECURSIVE};
 use driver_options::source_groups::{
     FILE_SOURCE, MULTILINE_FILE, NO_CONNECTIONS, NOT_MADE, READER, READER_FLAGS,
@@ -11,7 +11,8 @@ use engine::driver::{BuildContext, SourceDriver, SourcePart};
 use intake::files::{FileVariant, KERNEL, Wanted, matching, source};
 use std::path::Path;
 
-pub const PARTS: &[SourcePart] = &[SourcePart::new(&FILE, build).needing(needed)];
+pub const PARTS: &[SourcePart] =
+    &[SourcePart::new(&FILE, build).needing(needed)];
 
 static FILE: Component = Component {
     context: Context::Source,
@@ -63,8 +64,8 @@ fn needed(s: &Settings) -> Vec<Need<'static>> {
     s.path("path").map(|path| Need::File { option: "path", path: path.to_owned() }).into_iter().collect()
 }
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
-    let path = s.path("path")?.to_owned();
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+    let path = s.path("path").ok_or(Reported)?.to_owned();
     let recursive = s.bool("recursive").unwrap_or(false);
     let method = s.choice("follow-method");
     let pattern = path.file_name().and_then(|name| name.to_str()).filter(|name| name.contains(['*', '?']));

@@ -1,7 +1,7 @@
 //! `example-msg-generator()`: makes messages of its own, for trying out a configuration.
 
 use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use diag::{Diagnostic, Diagnostics, Fault};
+use diag::{Diagnostic, Diagnostics, Fault, Reported};
 use driver_options::source_groups::SOURCE;
 use driver_options::templates::{compile, type_hint};
 use driver_options::{INT_MAX, SECONDS_MAX};
@@ -19,7 +19,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use template::{Msg, Template, TemplateOptions};
 
-pub const PARTS: &[SourcePart] = &[SourcePart::new(&EXAMPLE_MSG_GENERATOR, build)];
+pub const PARTS: &[SourcePart] =
+    &[SourcePart::new(&EXAMPLE_MSG_GENERATOR, build)];
 
 static EXAMPLE_MSG_GENERATOR: Component = Component {
     context: conf_schema::Context::Source,
@@ -71,7 +72,7 @@ const BATCH_MESSAGES: u64 = 512;
 /// asked for.
 const LATE_MAX: u64 = 10_000;
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     let finish = finish(s, cx, true, diags);
     made_here(s);
     let options = TemplateOptions { version: cx.version, ..TemplateOptions::default() };
@@ -88,14 +89,14 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
             diags.push(
                 Diagnostic::error("D0108", text, pair.key.span).help("choose another name for the value"),
             );
-            return None;
+            return Err(Reported);
         };
         cx.scope.sets(&pair.key.text);
         what.push((name, template, kind));
     }
     let message = match s.template("template") {
         Some(text) => compile(&text.text, text.span, &options, cx, diags)?,
-        None => compile(MESSAGE, s.call_span()?, &options, cx, diags)?,
+        None => compile(MESSAGE, s.call_span().ok_or(Reported)?, &options, cx, diags)?,
     };
     what.push((NameId::MESSAGE, message, ValueType::String));
     let start = GeneratorStart {
@@ -111,7 +112,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         format!("{texts:?} {:?} {:?} {:?} {}", start.num, start.freq, start.window_messages, start.host);
     let key =
         s.text("persist-name").map_or_else(|| format!("example-msg-generator({})", cx.id()), str::to_owned);
-    Some(SourceDriver {
+    Ok(SourceDriver {
         key,
         opened_with: format!("{} {opened_with}", cx.group),
         driver: "example-msg-generator",

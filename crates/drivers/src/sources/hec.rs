@@ -9,7 +9,7 @@ mod raw;
 mod replies;
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Reported};
 use driver_options::request_groups::REQUESTS;
 use driver_options::secure;
 use driver_options::source_groups::SOURCE;
@@ -67,15 +67,15 @@ static HEC: Component = Component {
     )),
 };
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
-    let tls = secure::read(s, "", secure::Side::Source, diags).ok()?;
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+    let tls = secure::read(s, "", secure::Side::Source, diags)?;
     let asked = Asked::read(s, cx, PORT, tls, diags)?;
     let tokens: Vec<String> = s.list("tokens").iter().map(|token| token.text.clone()).collect();
     if tokens.is_empty() || tokens.iter().any(String::is_empty) {
         let finding =
-            Diagnostic::error("D0220", "hec() takes messages from nobody without a token", s.call_span()?);
+            Diagnostic::error("D0220", "hec() takes messages from nobody without a token", s.call_span().ok_or(Reported)?);
         diags.push(finding.help("add tokens(\"...\"): `openssl rand -hex 16` makes one"));
-        return None;
+        return Err(Reported);
     }
     let prefix = s.text("prefix").unwrap_or(".splunk.");
     cx.scope.sets(prefix);
@@ -86,5 +86,5 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         let collector = Collector::new(desk, tokens.clone(), ack, Arc::clone(&names));
         Arc::new(collector) as Arc<dyn http_server::Handler>
     };
-    Some(asked.driver("hec", &what, Arc::new(make)))
+    Ok(asked.driver("hec", &what, Arc::new(make)))
 }

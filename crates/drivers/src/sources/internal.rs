@@ -5,7 +5,7 @@
 //! cannot feed itself.
 
 use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use diag::{Diagnostics, Fault};
+use diag::{Diagnostics, Fault, Reported};
 use driver_options::INT_MAX;
 use driver_options::source_groups::SOURCE;
 use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
@@ -21,7 +21,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub const PARTS: &[SourcePart] = &[SourcePart::new(&INTERNAL, build)];
+pub const PARTS: &[SourcePart] =
+    &[SourcePart::new(&INTERNAL, build)];
 
 static INTERNAL: Component = Component {
     context: conf_schema::Context::Source,
@@ -52,7 +53,7 @@ const PROGRAM: &[u8] = b"syslog-ng";
 /// syslog, RFC 5424 section 6.2.1.
 const FACILITY: u8 = 5;
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     let finish = finish(s, cx, true, diags);
     made_here(s);
     let fifo_size = s.int("log-fifo-size").unwrap_or(FIFO_SIZE).max(1) as usize;
@@ -60,7 +61,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let host: Arc<str> = local_name(s, cx.globals).into();
     let group: Arc<str> = cx.group.into();
     let key = s.text("persist-name").unwrap_or("internal").to_owned();
-    Some(SourceDriver {
+    Ok(SourceDriver {
         key,
         opened_with: format!("{group} {host} {fifo_size} {window_messages:?}"),
         driver: "internal",

@@ -7,7 +7,7 @@ mod places;
 mod port;
 
 use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use diag::{Diagnostic, Diagnostics, Fault};
+use diag::{Diagnostic, Diagnostics, Fault, Reported};
 use driver_options::INT_MAX;
 use driver_options::source_groups::{JOURNAL_SOURCE, MESSAGE_BYTES_MAX};
 use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
@@ -16,7 +16,7 @@ use engine::{Need, Shared};
 use folders::Namespaces;
 use intake::inotify::{Method, Watch};
 use intake::reading::{finish, local_name};
-use journal::{Filter, Id};
+use journal::Filter;
 use message::MessageOptions;
 use port::{JournalPort, Parts};
 use record::{Context, Zone};
@@ -24,7 +24,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const PARTS: &[SourcePart] = &[SourcePart::new(&SYSTEMD_JOURNAL, build).needing(needed)];
+pub const PARTS: &[SourcePart] =
+    &[SourcePart::new(&SYSTEMD_JOURNAL, build).needing(needed)];
 
 static SYSTEMD_JOURNAL: Component = Component {
     context: conf_schema::Context::Source,
@@ -121,7 +122,7 @@ fn needed(_: &Settings) -> Vec<Need<'static>> {
     folders::ROOTS.map(|folder| Need::Folder { path: folder.into(), recursive: true }).into()
 }
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     let finish = finish(s, cx, true, diags);
     // There is no sender to look up.
     let _ = (s.switch("use-dns"), s.bool("dns-cache"));
@@ -129,12 +130,12 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let namespace = s.text("namespace").filter(|name| !name.is_empty()).map(str::to_owned);
     if directory.is_some() && namespace.is_some() {
         let text = "namespace() chooses among the folders of this machine, directory() names another one";
-        let span = s.span("namespace")?;
+        let span = s.span("namespace").ok_or(Reported)?;
         diags.push(Diagnostic::error("D0115", text, span).help("leave one of them out"));
-        return None;
+        return Err(Reported);
     }
     let filter = Filter {
-        boot: if s.bool("match-boot").unwrap_or(false) { this_boot() } else { None },
+        boot: if s.bool("match-boot").unwrap_or(false) { folders::this_boot() } else { None },
         matches: matches(s),
     };
     let named = match (&directory, &namespace) {
@@ -178,7 +179,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         start.window_messages,
         start.host
     );
-    Some(SourceDriver {
+    Ok(SourceDriver {
         key,
         opened_with,
         driver: "systemd-journal",
@@ -200,11 +201,6 @@ fn matches(s: &Settings) -> Vec<(Vec<u8>, Vec<Vec<u8>>)> {
         }
     }
     all
-}
-
-/// The boot this machine runs in.
-fn this_boot() -> Option<Id> {
-    folders::id(&std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?)
 }
 
 struct JournalStart {

@@ -5,7 +5,7 @@ mod account;
 mod port;
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
-use diag::{Diagnostic, Diagnostics, Fault};
+use diag::{Diagnostic, Diagnostics, Fault, Reported};
 use dialogue::{Dial, HTTP_PROXY, SERVER, dial, proxy};
 use driver_options::SECONDS_MAX;
 use driver_options::source_groups::{MESSAGE_FORMAT, READER_FLAGS, SOURCE};
@@ -95,7 +95,7 @@ static MQTT: Component = Component {
     cost: Some(Cost::elsewhere("A copy of each message, and an answer to it.")),
 };
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     let filters = filters(s, diags)?;
     let address = s.text("address").unwrap_or(ADDRESS);
     let help = "write `address(\"tcp://host:1883\")` or `address(\"ssl://host:8883\")`";
@@ -108,12 +108,12 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let to = match to {
         Ok(to) => to,
         Err(why) => {
-            diags.push(Diagnostic::error("D0302", why, s.span("address")?).help(help));
-            return None;
+            diags.push(Diagnostic::error("D0302", why, s.span("address").ok_or(Reported)?).help(help));
+            return Err(Reported);
         }
     };
     let described = format!("mqtt,{},{},{}", to.host, to.port, filters.join(","));
-    let dial = Dial { proxy: proxy(s, diags).ok()?, ..dial(s, to, diags)? };
+    let dial = Dial { proxy: proxy(s, diags)?, ..dial(s, to, diags)? };
     let defaults =
         Defaults { framing: Framing::Lines, syslog_protocol: false, expect_hostname: true, local: true };
     let reading = Reading::whole_messages(s, cx, &defaults, diags);
@@ -131,7 +131,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     };
     let opened_with = start.described();
     let (syslog, finish) = (reading.syslog.clone(), reading.finish.clone());
-    Some(SourceDriver {
+    Ok(SourceDriver {
         key,
         opened_with,
         driver: "mqtt",
@@ -142,23 +142,23 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     })
 }
 
-fn filters(s: &Settings, diags: &mut Diagnostics) -> Option<Vec<String>> {
+fn filters(s: &Settings, diags: &mut Diagnostics) -> Result<Vec<String>, Reported> {
     let mut filters = Vec::new();
     for filter in s.list("topic") {
         if !is_filter(&filter.text) {
             let text = format!("`{}` is nothing that can be subscribed to", filter.text);
             let finding = Diagnostic::error("D0302", text, filter.span);
             diags.push(finding.help("`+` stands for a whole level, `#` for all that follow, at the end"));
-            return None;
+            return Err(Reported);
         }
         filters.push(filter.text.clone());
     }
     if filters.is_empty() {
-        let finding = Diagnostic::error("D0302", "mqtt() does not say which topics", s.call_span()?);
+        let finding = Diagnostic::error("D0302", "mqtt() does not say which topics", s.call_span().ok_or(Reported)?);
         diags.push(finding.help("add `topic(\"syslog/#\")`"));
-        return None;
+        return Err(Reported);
     }
-    Some(filters)
+    Ok(filters)
 }
 
 fn plan(s: &Settings, filters: Vec<String>, named: Option<&str>) -> Subscription {

@@ -48,31 +48,31 @@ struct Kind {
     ipv6: Option<bool>,
 }
 
-fn network(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn network(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     build(&Kind { name: "network", protocol: false, udp: None, ipv6: None }, s, cx, diags)
 }
 
-fn syslog(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn syslog(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     build(&Kind { name: "syslog", protocol: true, udp: None, ipv6: None }, s, cx, diags)
 }
 
-fn tcp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn tcp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     build(&Kind { name: "tcp", protocol: false, udp: Some(false), ipv6: Some(false) }, s, cx, diags)
 }
 
-fn tcp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn tcp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     build(&Kind { name: "tcp6", protocol: false, udp: Some(false), ipv6: Some(true) }, s, cx, diags)
 }
 
-fn udp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn udp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     build(&Kind { name: "udp", protocol: false, udp: Some(true), ipv6: Some(false) }, s, cx, diags)
 }
 
-fn udp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn udp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     build(&Kind { name: "udp6", protocol: false, udp: Some(true), ipv6: Some(true) }, s, cx, diags)
 }
 
-fn udp_balancer(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn udp_balancer(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     build(&Kind { name: "udp-balancer", protocol: false, udp: Some(true), ipv6: None }, s, cx, diags)
 }
 
@@ -91,7 +91,7 @@ struct NetworkStart {
     at: Inet,
 }
 
-fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     let word = if kind.udp.is_some() { "" } else { s.choice("transport").unwrap_or("tcp") };
     let proxied_udp = word == "proxied-udp";
     let udp = kind.udp.unwrap_or(word == "udp" || proxied_udp);
@@ -105,8 +105,8 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
         Some(true) => None,
         _ if closed => None,
         // There, tls() is enough to say it.
-        _ if rltp => secure::read(s, "", secure::Side::Source, diags).ok()?,
-        _ => secure::read(s, word, secure::Side::Source, diags).ok()?,
+        _ if rltp => secure::read(s, "", secure::Side::Source, diags)?,
+        _ => secure::read(s, word, secure::Side::Source, diags)?,
     };
     let way = Way { protocol: kind.protocol, udp, secure: closed || secure.is_some(), rltp };
     let address = address(way, ipv6, s, diags)?;
@@ -122,7 +122,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
     }
     let lines = match udp && kind.udp.is_some() {
         true => None,
-        false => several_lines(s, reading.framing.framing, rltp, diags).ok()?,
+        false => several_lines(s, reading.framing.framing, rltp, diags)?,
     };
     let (socket, sockets) = shared_port(kind, s, socket_options(s, udp));
     let connections_max = if udp { 1 } else { s.int("max-connections").unwrap_or(10).max(1) as usize };
@@ -155,7 +155,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
         false => format!("{address} {}", generation()),
     };
     let (parsing, finish, share) = (reading.syslog.clone(), reading.finish.clone(), reading.share);
-    Some(SourceDriver {
+    Ok(SourceDriver {
         key,
         opened_with,
         driver: kind.name,

@@ -30,11 +30,11 @@ pub const PARTS: &[SourcePart] = &[
     SourcePart::new(&table::SYSLOG_NG_OTLP, build_pairs),
 ];
 
-fn build_records(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build_records(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     build("opentelemetry", s, cx, diags)
 }
 
-fn build_pairs(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build_pairs(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     build("syslog-ng-otlp", s, cx, diags)
 }
 
@@ -46,8 +46,8 @@ fn build(
     s: &Settings,
     cx: &BuildContext<'_>,
     diags: &mut Diagnostics,
-) -> Option<SourceDriver> {
-    let secure = auth(s, diags).ok()?;
+) -> Result<SourceDriver, Reported> {
+    let secure = auth(s, diags)?;
     let message_bytes_max = message_bytes_max(s, diags)?;
     let ip = inet::ip(s, s.choice("ip-protocol") == Some("6"), diags)?;
     let address = SocketAddr::new(ip, ports::port(s, "port", false, diags)?);
@@ -70,7 +70,7 @@ fn build(
     };
     let (finish, share) = (reading.finish.clone(), reading.share);
     let acceptor = secure.map(|options| Acceptor::load(&options));
-    Some(SourceDriver {
+    Ok(SourceDriver {
         key,
         opened_with,
         driver,
@@ -115,7 +115,7 @@ fn auth(s: &Settings, diags: &mut Diagnostics) -> Result<Option<tls::Options>, R
     Ok(secure)
 }
 
-fn message_bytes_max(s: &Settings, diags: &mut Diagnostics) -> Option<usize> {
+fn message_bytes_max(s: &Settings, diags: &mut Diagnostics) -> Result<usize, Reported> {
     let mut bytes_max = MESSAGE_BYTES_MAX;
     for pair in s.pairs("channel-args") {
         match (pair.key.text.as_str(), pair.value.text.trim().parse::<u32>()) {
@@ -124,11 +124,11 @@ fn message_bytes_max(s: &Settings, diags: &mut Diagnostics) -> Option<usize> {
                 let text = format!("nothing is known of the argument `{name}` with this value");
                 let finding = Diagnostic::error("D0251", text, pair.value.span);
                 diags.push(finding.help("known is grpc.max_receive_message_length"));
-                return None;
+                return Err(Reported);
             }
         }
     }
-    Some(bytes_max)
+    Ok(bytes_max)
 }
 
 struct OtlpStart {

@@ -2,7 +2,7 @@
 //! without writers.
 
 use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Positional, Preset, Settings};
-use diag::{Diagnostics, Fault};
+use diag::{Diagnostics, Fault, Reported};
 use driver_options::file_groups::PAD_SIZE;
 use driver_options::needs;
 use driver_options::output_groups::{CREATE_DIRS, PERMISSIONS};
@@ -29,7 +29,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use transport::Ownership;
 
-pub const PARTS: &[SourcePart] = &[SourcePart::new(&PIPE, build).needing(needed)];
+pub const PARTS: &[SourcePart] =
+    &[SourcePart::new(&PIPE, build).needing(needed)];
 
 static PIPE: Component = Component {
     context: conf_schema::Context::Source,
@@ -63,8 +64,8 @@ fn needed(s: &Settings) -> Vec<Need<'static>> {
     s.path("path").into_iter().flat_map(|path| needs::of_ownership(s, path.to_owned())).collect()
 }
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
-    let path = s.path("path")?.to_owned();
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+    let path = s.path("path").ok_or(Reported)?.to_owned();
     let defaults = Defaults {
         framing: padded(s),
         syslog_protocol: false,
@@ -72,14 +73,14 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         local: true,
     };
     let reading = Reading::new(s, cx, &defaults, diags);
-    let multi_line = multi_line(s, diags).ok()?;
+    let multi_line = multi_line(s, diags)?;
     let lines = multi_line.as_ref().map(|(_, text)| text.clone()).unwrap_or_default();
     let ownership = ownership(s, diags);
     let shown = path.display().to_string();
     let key = reading.persist_name.clone().unwrap_or_else(|| format!("affile_sd.({shown})"));
     let optional = Optional::new(s.bool("optional").unwrap_or(false), &key, &location(s, cx));
     let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
-    Some(SourceDriver {
+    Ok(SourceDriver {
         key,
         opened_with: format!("{shown} {ownership:?} {lines} {} {}", reading.fixed(), optional.attempt()),
         driver: "pipe",

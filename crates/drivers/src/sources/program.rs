@@ -4,7 +4,7 @@ mod child;
 
 use child::Child;
 use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Positional, Preset, Settings};
-use diag::{Diagnostics, Fault};
+use diag::{Diagnostics, Fault, Reported};
 use driver_options::source_groups::{MULTILINE_STREAM, NO_CONNECTIONS, READER, READER_FLAGS, SOURCE};
 use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::reader::StreamPort;
@@ -23,7 +23,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wire::Framing;
 
-pub const PARTS: &[SourcePart] = &[SourcePart::new(&PROGRAM, build).needing(needed)];
+pub const PARTS: &[SourcePart] =
+    &[SourcePart::new(&PROGRAM, build).needing(needed)];
 
 static PROGRAM: Component = Component {
     context: conf_schema::Context::Source,
@@ -59,12 +60,12 @@ fn needed(_: &Settings) -> Vec<Need<'static>> {
     vec![Need::Privilege(Privilege::Commands)]
 }
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
-    let command = s.text("command")?.to_owned();
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+    let command = s.text("command").ok_or(Reported)?.to_owned();
     let defaults =
         Defaults { framing: Framing::Lines, syslog_protocol: false, expect_hostname: true, local: true };
     let reading = Reading::new(s, cx, &defaults, diags);
-    let multi_line = multi_line(s, diags).ok()?;
+    let multi_line = multi_line(s, diags)?;
     let environment = Environment::of(s.bool("inherit-environment"));
     let key = reading.persist_name.clone().unwrap_or_else(|| format!("afprogram_sd({command})"));
     let lines = multi_line.as_ref().map(|(_, text)| text.as_str()).unwrap_or_default();
@@ -76,7 +77,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         reading,
         multi_line: multi_line.map(|(mode, _)| mode),
     };
-    Some(SourceDriver {
+    Ok(SourceDriver {
         key,
         opened_with,
         driver: "program",

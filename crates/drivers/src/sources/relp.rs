@@ -5,7 +5,7 @@ mod answers;
 mod port;
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use diag::{Diagnostics, Fault};
+use diag::{Diagnostics, Fault, Reported};
 use driver_options::ports;
 use driver_options::secure;
 use driver_options::socket_groups::{INET, SOCKET, STREAM};
@@ -68,8 +68,8 @@ static RELP: Component = Component {
 
 struct RelpStart(Inet);
 
-pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
-    let secure = secure::read(s, "", secure::Side::Source, diags).ok()?;
+pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+    let secure = secure::read(s, "", secure::Side::Source, diags)?;
     let ip = inet::ip(s, s.choice("ip-protocol") == Some("6"), diags)?;
     let address = SocketAddr::new(ip, ports::port(s, "port", false, diags)?);
     // RELP frames its messages itself; of the framing only the size counts.
@@ -97,7 +97,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         false => format!("{address} {}", generation()),
     };
     let (parsing, finish, share) = (reading.syslog.clone(), reading.finish.clone(), reading.share);
-    Some(SourceDriver {
+    Ok(SourceDriver {
         key,
         opened_with,
         driver: "relp",

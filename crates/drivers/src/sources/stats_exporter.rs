@@ -5,7 +5,7 @@ mod handler;
 use conf_schema::{Component, Context, Cost, Group, Kind, OptionSpec as Opt, Preset, Settings, Word};
 use control::render::{Format, Pattern};
 use control::request::{Query, QueryAction, Request, Stats};
-use diag::Diagnostics;
+use diag::{Diagnostics, Reported};
 use driver_options::SECONDS_MAX;
 use driver_options::request_groups::REQUESTS;
 use driver_options::secure;
@@ -17,8 +17,10 @@ use intake::requests::Asked;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const PARTS: &[SourcePart] =
-    &[SourcePart::new(&EXPORTER, build), SourcePart::new(&SILENT_EXPORTER, build_silent)];
+pub const PARTS: &[SourcePart] = &[
+    SourcePart::new(&EXPORTER, build),
+    SourcePart::new(&SILENT_EXPORTER, build_silent),
+];
 
 /// That of syslog-ng's network(), on which its own stands.
 const PORT: u16 = 514;
@@ -110,11 +112,11 @@ const fn component(name: &'static str, summary: &'static str, example: &'static 
     }
 }
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     exporter(s, cx, true, diags)
 }
 
-fn build_silent(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build_silent(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     exporter(s, cx, false, diags)
 }
 
@@ -123,8 +125,8 @@ fn exporter(
     cx: &BuildContext<'_>,
     logs: bool,
     diags: &mut Diagnostics,
-) -> Option<SourceDriver> {
-    let tls = secure::read(s, "", secure::Side::Source, diags).ok()?;
+) -> Result<SourceDriver, Reported> {
+    let tls = secure::read(s, "", secure::Side::Source, diags)?;
     let mut asked = Asked::read(s, cx, PORT, tls, diags)?;
     let is_single = s.bool("single-instance").unwrap_or(true);
     if is_single {
@@ -147,7 +149,7 @@ fn exporter(
         };
         Arc::new(exporter) as Arc<dyn http_server::Handler>
     };
-    Some(asked.driver(if logs { "stats-exporter" } else { "stats-exporter-dont-log" }, &what, Arc::new(make)))
+    Ok(asked.driver(if logs { "stats-exporter" } else { "stats-exporter-dont-log" }, &what, Arc::new(make)))
 }
 
 /// What a scraper wants to know, as it would ask at the control socket, and in which form.

@@ -2,7 +2,7 @@
 //! ends.
 
 use conf_schema::{Component, Context, Cost, OptionSpec as Opt, Settings};
-use diag::{Diagnostics, Fault};
+use diag::{Diagnostics, Fault, Reported};
 use driver_options::file_groups::PAD_SIZE;
 use driver_options::source_groups::{MULTILINE_STREAM, NO_CONNECTIONS, READER, SOURCE, STDIN_READER_FLAGS};
 use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
@@ -36,15 +36,15 @@ static STDIN: Component = Component {
 /// FILE_NAME of what comes from standard input, as in syslog-ng.
 const FILE_NAME: &[u8] = b"-";
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     let defaults =
         Defaults { framing: padded(s), syslog_protocol: false, expect_hostname: true, local: true };
     let reading = Reading::new(s, cx, &defaults, diags);
-    let multi_line = multi_line(s, diags).ok()?;
+    let multi_line = multi_line(s, diags)?;
     let lines = multi_line.as_ref().map(|(_, text)| text.clone()).unwrap_or_default();
     let key = reading.persist_name.clone().unwrap_or_else(|| "stdin".to_owned());
     let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
-    Some(SourceDriver {
+    Ok(SourceDriver {
         key,
         opened_with: format!("{lines} {}", reading.fixed()),
         driver: "stdin",

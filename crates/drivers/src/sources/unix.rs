@@ -1,7 +1,7 @@
 //! `unix-stream()` and `unix-dgram()`: messages of programs on this machine, as `/dev/log`.
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Positional, Preset, Settings};
-use diag::{Diagnostics, Fault};
+use diag::{Diagnostics, Fault, Reported};
 use driver_options::needs;
 use driver_options::output_groups::{CREATE_DIRS, PERMISSIONS};
 use driver_options::ownership::ownership;
@@ -87,11 +87,11 @@ static UNIX_DGRAM: Component = Component {
     )),
 };
 
-fn unix_stream(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn unix_stream(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     build(true, s, cx, diags)
 }
 
-fn unix_dgram(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn unix_dgram(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     build(false, s, cx, diags)
 }
 
@@ -114,8 +114,8 @@ fn needed(s: &Settings) -> Vec<Need<'static>> {
     made.chain([Need::Privilege(Privilege::Processes)]).collect()
 }
 
-fn build(stream: bool, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
-    let path = s.path("path")?.to_owned();
+fn build(stream: bool, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+    let path = s.path("path").ok_or(Reported)?.to_owned();
     let defaults = Defaults {
         framing: if stream { Framing::Lines } else { Framing::Datagram },
         syslog_protocol: false,
@@ -145,7 +145,7 @@ fn build(stream: bool, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnost
         reading.persist_name.clone().unwrap_or_else(|| format!("afsocket_sd.({kind},AF_UNIX({shown}))"));
     let optional = Optional::new(s.bool("optional").unwrap_or(false), &key, &location(s, cx));
     let (parsing, finish, share) = (reading.syslog.clone(), reading.finish.clone(), reading.share);
-    Some(SourceDriver {
+    Ok(SourceDriver {
         key,
         opened_with: format!("{shown} {opened_with} {}", optional.attempt()),
         driver,

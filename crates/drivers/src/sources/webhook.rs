@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tls::{Options, PeerVerify};
 
-pub const PARTS: &[SourcePart] = &[SourcePart::new(&WEBHOOK, build)];
+pub const PARTS: &[SourcePart] =
+    &[SourcePart::new(&WEBHOOK, build)];
 
 static WEBHOOK: Component = Component {
     context: Context::Source,
@@ -91,15 +92,15 @@ const BESIDE: [&str; 6] = [
     "tls-use-system-cert-store",
 ];
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
-    let beside = tls_beside(s, diags).ok()?;
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+    let beside = tls_beside(s, diags)?;
     let tls = match s.block("tls") {
         Some(_) => {
             for name in BESIDE.into_iter().filter(|name| s.is_set(name)) {
                 let text = format!("{name}() beside tls() has no effect");
-                diags.push(Diagnostic::warning("D0121", text, s.span(name)?).help("write it in tls()"));
+                diags.push(Diagnostic::warning("D0121", text, s.span(name).ok_or(Reported)?).help("write it in tls()"));
             }
-            driver_options::secure::read(s, "", driver_options::secure::Side::Source, diags).ok()?
+            driver_options::secure::read(s, "", driver_options::secure::Side::Source, diags)?
         }
         None => beside,
     };
@@ -110,8 +111,8 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         Ok(paths) => Arc::new(paths),
         Err(error) => {
             let text = format!("paths() has a wrong expression: {error}");
-            diags.push(Diagnostic::error("D0220", text, s.span("paths")?));
-            return None;
+            diags.push(Diagnostic::error("D0220", text, s.span("paths").ok_or(Reported)?));
+            return Err(Reported);
         }
     };
     cx.scope.sets("webhook.query.");
@@ -124,7 +125,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         let (paths, token, proxy_header) = (Arc::clone(&paths), token.clone(), proxy_header.clone());
         Arc::new(Hook { desk, paths, token, proxy_header, headers }) as Arc<dyn http_server::Handler>
     };
-    Some(asked.driver("webhook", &what, Arc::new(make)))
+    Ok(asked.driver("webhook", &what, Arc::new(make)))
 }
 
 /// The options of syslog-ng that say what tls() says.

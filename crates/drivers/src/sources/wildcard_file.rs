@@ -2,7 +2,7 @@
 //! that come later.
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Reported};
 use driver_options::file_groups::{FOLLOW_FREQ, FORCE, METHOD_HELP, PAD_SIZE, RECURSIVE};
 use driver_options::source_groups::{
     FILE_SOURCE, MULTILINE_FILE, NO_CONNECTIONS, NOT_MADE, READER, READER_FLAGS,
@@ -12,7 +12,8 @@ use engine::Need;
 use engine::driver::{BuildContext, SourceDriver, SourcePart};
 use intake::files::{FileVariant, matching, source};
 
-pub const PARTS: &[SourcePart] = &[SourcePart::new(&WILDCARD_FILE, build).needing(needed)];
+pub const PARTS: &[SourcePart] =
+    &[SourcePart::new(&WILDCARD_FILE, build).needing(needed)];
 
 static WILDCARD_FILE: Component = Component {
     context: Context::Source,
@@ -82,7 +83,7 @@ fn needed(s: &Settings) -> Vec<Need<'static>> {
     s.path("base-dir").map(|path| Need::Folder { path: path.to_owned(), recursive }).into_iter().collect()
 }
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     let (base, pattern) = (s.path("base-dir"), s.text("filename-pattern"));
     let files_max = s.int("max-files").unwrap_or(FILES).max(1) as usize;
     let (exclude, recursive) = (s.text("exclude-pattern"), s.bool("recursive").unwrap_or(false));
@@ -90,14 +91,14 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let (Some(base), Some(pattern)) = (base, pattern) else {
         let text = "wildcard-file() needs base-dir() and filename-pattern()";
         let help = "write `wildcard-file(base-dir(\"/var/log\") filename-pattern(\"*.log\"))`";
-        diags.push(Diagnostic::error("D0114", text, s.call_span()?).help(help));
-        return None;
+        diags.push(Diagnostic::error("D0114", text, s.call_span().ok_or(Reported)?).help(help));
+        return Err(Reported);
     };
     if pattern.contains('/') {
         let text = "filename-pattern() is for names, not for paths";
         let help = "name the folder in base-dir(); recursive(yes) reads the folders below it too";
-        diags.push(Diagnostic::error("D0111", text, s.span("filename-pattern")?).help(help));
-        return None;
+        diags.push(Diagnostic::error("D0111", text, s.span("filename-pattern").ok_or(Reported)?).help(help));
+        return Err(Reported);
     }
     let wanted = matching(s, "filename-pattern", base.to_owned(), pattern, exclude, recursive, diags)?;
     let shown = base.join(pattern);

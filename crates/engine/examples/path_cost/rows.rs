@@ -193,8 +193,8 @@ impl Start for Nothing {
     }
 }
 
-fn source(_: &Settings, cx: &BuildContext<'_>, _: &mut Diagnostics) -> Option<SourceDriver> {
-    Some(SourceDriver {
+fn source(_: &Settings, cx: &BuildContext<'_>, _: &mut Diagnostics) -> Result<SourceDriver, diag::Reported> {
+    Ok(SourceDriver {
         key: cx.id(),
         opened_with: String::new(),
         driver: "in",
@@ -249,9 +249,14 @@ impl Destination for Printer {
     }
 }
 
-fn destination(settings: &Settings, cx: &BuildContext<'_>, _: &mut Diagnostics) -> Option<DestinationDriver> {
+fn destination(
+    settings: &Settings,
+    cx: &BuildContext<'_>,
+    _: &mut Diagnostics,
+) -> Result<DestinationDriver, diag::Reported> {
     let opts = TemplateOptions { version: cx.version, ..TemplateOptions::default() };
-    let template = Template::compile(settings.text("template")?, &opts, &NoScope).expect("a template");
+    let template = Template::compile(settings.text("template").ok_or(diag::Reported)?, &opts, &NoScope)
+        .expect("a template");
     let printer = Printer { template, counters: Arc::default(), ends: Mutex::default() };
-    Some(DestinationDriver { key: cx.id(), destination: Arc::new(printer) })
+    Ok(DestinationDriver { key: cx.id(), destination: Arc::new(printer) })
 }

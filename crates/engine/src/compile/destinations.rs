@@ -74,9 +74,10 @@ impl<'c> Paths<'_, 'c> {
         self.hooks.extend(Hooks::read(format!("destination {id}"), &settings).map(Arc::new));
         let (context, needs) = (Context::Destination, part.needs);
         self.drivers.push(Configured { context, component, settings, span: call.span, needs });
-        let driver = driver?;
+        let driver = driver.ok()?;
         self.unique(&driver.key, call.span, diags);
-        let options = format!("{}\n{}", self.texts.text(call.span), self.names.fingerprint());
+        // What a block was called with, and what names in backticks stand for, is in it; its text is the same.
+        let options = format!("{}\n{}", call.canonical(), self.names.fingerprint());
         let key = DestinationKey { id: id.clone(), options, place: driver.key };
         let destination = self.existing.destinations.get(&key).cloned().unwrap_or(driver.destination);
         self.destinations.push(PlannedDestination {

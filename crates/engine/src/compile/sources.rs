@@ -104,7 +104,7 @@ impl<'c> Paths<'_, 'c> {
         self.hooks.extend(Hooks::read(format!("source {id}"), &settings).map(Arc::new));
         let (context, needs) = (Context::Source, part.needs);
         self.drivers.push(Configured { context, component, settings, span: call.span, needs });
-        let driver = driver?;
+        let driver = driver.ok()?;
         self.unique(&driver.key, call.span, diags);
         let (group, program) = (group.to_owned(), Arc::clone(program));
         let at = self.map.add_source(self.statement(Kind::Source, Some(&id), call.span), call.span);

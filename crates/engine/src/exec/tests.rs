@@ -64,8 +64,8 @@ impl Start for Nothing {
     }
 }
 
-fn source(_: &Settings, cx: &BuildContext<'_>, _: &mut Diagnostics) -> Option<SourceDriver> {
-    Some(SourceDriver {
+fn source(_: &Settings, cx: &BuildContext<'_>, _: &mut Diagnostics) -> Result<SourceDriver, diag::Reported> {
+    Ok(SourceDriver {
         key: cx.id(),
         opened_with: String::new(),
         driver: "in",
@@ -118,9 +118,13 @@ impl Destination for Note {
     }
 }
 
-fn destination(_: &Settings, cx: &BuildContext<'_>, _: &mut Diagnostics) -> Option<DestinationDriver> {
+fn destination(
+    _: &Settings,
+    cx: &BuildContext<'_>,
+    _: &mut Diagnostics,
+) -> Result<DestinationDriver, diag::Reported> {
     let note = Note { group: cx.group.to_owned(), counters: Arc::default() };
-    Some(DestinationDriver { key: cx.id(), destination: Arc::new(note) })
+    Ok(DestinationDriver { key: cx.id(), destination: Arc::new(note) })
 }
 
 /// Runs the log paths of source `s` on messages with one-letter texts; `expected` is `destination:texts` by

@@ -9,7 +9,7 @@ use crate::inotify::Method;
 use crate::multi_line::multi_line;
 use crate::reading::{Defaults, Reading, padded};
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Reported};
 use engine::driver::{BuildContext, SourceDriver};
 use engine::source::{Carrier, Settings as SourceSettings};
 use parking_lot::Mutex;
@@ -37,7 +37,7 @@ pub fn source(
     cx: &BuildContext<'_>,
     variant: FileVariant,
     diags: &mut Diagnostics,
-) -> Option<SourceDriver> {
+) -> Result<SourceDriver, Reported> {
     let FileVariant { driver, wanted, files_max, method, list_freq, shown, is_kernel } = variant;
     let defaults =
         Defaults { framing: padded(s), syslog_protocol: false, expect_hostname: !is_kernel, local: true };
@@ -47,7 +47,7 @@ pub fn source(
         reading.share_window(files_max, cx.globals);
     }
     let period = s.seconds("follow-freq").filter(|t| !t.is_zero()).unwrap_or(Duration::from_secs(1));
-    let multi_line = multi_line(s, diags).ok()?;
+    let multi_line = multi_line(s, diags)?;
     let timeout = s.seconds("multi-line-timeout").filter(|t| !t.is_zero());
     let method = match method {
         Some("inotify") => Method::Inotify,
@@ -85,7 +85,7 @@ pub fn source(
         group: Arc::clone(&reading.group),
         local_name: Arc::clone(&reading.local_name),
     };
-    Some(SourceDriver {
+    Ok(SourceDriver {
         key,
         opened_with,
         driver,
@@ -107,15 +107,15 @@ pub fn matching(
     exclude: Option<&str>,
     recursive: bool,
     diags: &mut Diagnostics,
-) -> Option<Wanted> {
+) -> Result<Wanted, Reported> {
     let mut glob = |text: &str, option: &str| {
         let options = PatternOptions { kind: Kind::Glob, ..PatternOptions::default() };
         match Pattern::compile(text, &options) {
-            Ok(pattern) => Some(pattern),
+            Ok(pattern) => Ok(pattern),
             Err(error) => {
-                let span = s.span(option).or(s.call_span())?;
+                let span = s.span(option).or(s.call_span()).ok_or(Reported)?;
                 diags.push(Diagnostic::error("D0111", format!("wrong pattern of file names: {error}"), span));
-                None
+                Err(Reported)
             }
         }
     };
@@ -124,7 +124,7 @@ pub fn matching(
         Some(text) => Some(glob(text, "exclude-pattern")?),
         None => None,
     };
-    Some(Wanted::Matching(Arc::new(Matching {
+    Ok(Wanted::Matching(Arc::new(Matching {
         base,
         recursive,
         name,

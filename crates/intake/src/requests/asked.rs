@@ -7,7 +7,7 @@ use crate::listener::inet_name;
 use crate::reading::{finish, naming};
 use crate::senders::{Naming, PeerFacts};
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics, Fault};
+use diag::{Diagnostic, Diagnostics, Fault, Reported};
 use driver_options::ports;
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::source::{Carrier, Settings as SourceSettings, Source};
@@ -48,7 +48,7 @@ impl Asked {
         port: u16,
         tls: Option<tls::Options>,
         diags: &mut Diagnostics,
-    ) -> Option<Asked> {
+    ) -> Result<Asked, Reported> {
         let ip = inet::ip(s, s.text("ip").is_some_and(|ip| ip.contains(':')), diags)?;
         let given = ports::port(s, "port", false, diags)?;
         let port = if s.is_set("port") { given } else { port };
@@ -62,10 +62,10 @@ impl Asked {
         };
         if size > MAX_REQUEST_BYTES {
             let text = format!("max-request-size() is {MAX_REQUEST_BYTES} at most");
-            diags.push(Diagnostic::error("D0220", text, s.span("max-request-size")?));
-            return None;
+            diags.push(Diagnostic::error("D0220", text, s.span("max-request-size").ok_or(Reported)?));
+            return Err(Reported);
         }
-        Some(Asked {
+        Ok(Asked {
             address: SocketAddr::new(ip, port),
             limits,
             answer_time: s.seconds("answer-timeout").unwrap_or(Duration::from_secs(60)),

@@ -79,11 +79,11 @@ fn faults(component: &'static Component, globals: &Arc<Settings>) -> Vec<String>
     let built = match component.context {
         Context::Source => {
             let part = registry().source(component);
-            part.map(|part| (part.build)(&settings, &cx, &mut diags).is_some())
+            part.map(|part| (part.build)(&settings, &cx, &mut diags).is_ok())
         }
         _ => {
             let part = registry().destination(component);
-            part.map(|part| (part.build)(&settings, &cx, &mut diags).is_some())
+            part.map(|part| (part.build)(&settings, &cx, &mut diags).is_ok())
         }
     };
     let name = format!("{} {}()", component.context.as_str(), component.name);

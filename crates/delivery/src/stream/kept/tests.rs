@@ -1,7 +1,7 @@
 //! Random writes, acknowledgements and cuts, against a peer that remembers what its kernel has acknowledged.
 
 use super::*;
-use crate::single::Place;
+use crate::single::SinkContext;
 use crate::testing::{Rig, chunk, template};
 use crate::writer::Writer;
 use engine::ledger::DestinationCounters;
@@ -9,8 +9,8 @@ use engine::{Acknowledge, Budget, Mark, Progress, Window};
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
-fn place(rig: &Rig) -> Place {
-    Place {
+fn place(rig: &Rig) -> SinkContext {
+    SinkContext {
         id: rig.outlet.id,
         home: rig.engine.shared().any_worker().expect("a worker").clone(),
         counters: Arc::default(),
@@ -37,7 +37,7 @@ fn idle() -> Rig {
 struct Model {
     kept: Kept,
     chunks: VecDeque<Chunk>,
-    place: Place,
+    place: SinkContext,
     /// What the connection carried, and how much of it the peer's kernel has acknowledged.
     wire: Vec<u8>,
     acknowledged: usize,

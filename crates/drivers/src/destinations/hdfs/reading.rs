@@ -1,7 +1,8 @@
 //! What the options of `hdfs()` come to: a cluster, who one is there, and what its files are like.
 
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics, Reported};
+use diag::{Diagnostic, Reported};
+use driver_options::Reading;
 use engine::{Key, Need};
 use hdfs_client::{Login, Plan, Properties};
 use std::path::PathBuf;
@@ -26,18 +27,11 @@ pub fn needs(s: &Settings) -> Vec<Need<'static>> {
     files.chain(keytab).collect()
 }
 
-/// An error at an option, or at the driver where that is not given.
-pub fn wrong(s: &Settings, option: &str, text: impl Into<String>, help: &str, diags: &mut Diagnostics) {
-    if let Some(at) = s.span(option).or(s.call_span()) {
-        diags.push(Diagnostic::error("D0262", text.into(), at).help(help.to_owned()));
-    }
-}
-
-/// `None` after an error was reported.
-pub fn plan(s: &Settings, name: String, diags: &mut Diagnostics) -> Option<Plan> {
-    let properties = properties(s, diags).ok()?;
-    let uri = uri(s, &properties, diags)?;
-    let login = login(s, diags).ok()?;
+pub fn plan(name: String, r: &mut Reading<'_>) -> Result<Plan, Reported> {
+    let s = r.s;
+    let properties = properties(r)?;
+    let uri = uri(&properties, r)?;
+    let login = login(r)?;
     let mut options = properties.resolved();
     if properties.get(ATTEMPTS.0).is_none() {
         options.push((ATTEMPTS.0.to_owned(), ATTEMPTS.1.to_owned()));
@@ -49,10 +43,10 @@ pub fn plan(s: &Settings, name: String, diags: &mut Diagnostics) -> Option<Plan>
     let archive = s.text("hdfs-archive-dir").filter(|folder| !folder.is_empty()).map(str::to_owned);
     if appends && archive.is_some() {
         let text = "hdfs-archive-dir() has no effect with hdfs-append-enabled(yes): files stay where they are written on";
-        let at = s.span("hdfs-archive-dir").or(s.call_span())?;
-        diags.push(Diagnostic::warning("D0262", text, at).help("leave one of them out"));
+        let at = s.span("hdfs-archive-dir").ok_or(Reported)?;
+        r.diags.push(Diagnostic::warning("D0262", text, at).help("leave one of them out"));
     }
-    Some(Plan {
+    Ok(Plan {
         name,
         uri,
         options,
@@ -83,49 +77,44 @@ fn resources(s: &Settings) -> Vec<PathBuf> {
     }
 }
 
-fn properties(s: &Settings, diags: &mut Diagnostics) -> Result<Properties, Reported> {
+fn properties(r: &mut Reading<'_>) -> Result<Properties, Reported> {
+    let s = r.s;
     let mut properties = Properties::default();
     for path in resources(s) {
         if let Err(error) = hdfs_client::read(&path, &mut properties) {
-            wrong(
-                s,
+            return r.wrong(
                 "hdfs-resources",
                 error,
                 "name Hadoop's files: `hdfs-resources(\"/etc/hadoop/hdfs-site.xml\")`",
-                diags,
             );
-            return Err(Reported);
         }
     }
     Ok(properties)
 }
 
-fn uri(s: &Settings, properties: &Properties, diags: &mut Diagnostics) -> Option<String> {
+fn uri(properties: &Properties, r: &mut Reading<'_>) -> Result<String, Reported> {
+    let s = r.s;
     let help = "write `hdfs-uri(\"hdfs://host:8020\")`";
     let own = s.text("hdfs-uri").filter(|uri| !uri.is_empty());
     let Some(uri) = own.or(properties.get("fs.defaultFS")) else {
-        wrong(s, "hdfs-uri", "hdfs() does not say where the cluster is", help, diags);
-        return None;
+        return r.wrong("hdfs-uri", "hdfs() does not say where the cluster is", help);
     };
     let place = uri.strip_prefix("hdfs://").map(|rest| rest.trim_end_matches('/'));
     let place = place.filter(|place| !place.is_empty() && !place.contains(['/', ' ', '@', '?', '#']));
     let Some(place) = place else {
-        wrong(s, "hdfs-uri", format!("`{uri}` is no address of a cluster"), help, diags);
-        return None;
+        return r.wrong("hdfs-uri", format!("`{uri}` is no address of a cluster"), help);
     };
     let port = place.rsplit_once(':').filter(|(host, _)| !host.is_empty() && !place.ends_with(']'));
     match port {
-        Some((_, port)) if port.parse::<u16>().is_ok_and(|port| port > 0) => Some(format!("hdfs://{place}")),
-        Some((_, port)) => {
-            wrong(s, "hdfs-uri", format!("`{port}` is no port"), help, diags);
-            None
-        }
-        None if properties.knows_service(place) => Some(format!("hdfs://{place}")),
-        None => Some(format!("hdfs://{place}:{USUAL_PORT}")),
+        Some((_, port)) if port.parse::<u16>().is_ok_and(|port| port > 0) => Ok(format!("hdfs://{place}")),
+        Some((_, port)) => r.wrong("hdfs-uri", format!("`{port}` is no port"), help),
+        None if properties.knows_service(place) => Ok(format!("hdfs://{place}")),
+        None => Ok(format!("hdfs://{place}:{USUAL_PORT}")),
     }
 }
 
-fn login(s: &Settings, diags: &mut Diagnostics) -> Result<Option<Login>, Reported> {
+fn login(r: &mut Reading<'_>) -> Result<Option<Login>, Reported> {
+    let s = r.s;
     let principal = s.text("kerberos-principal").filter(|text| !text.is_empty());
     let keytab = s.path("kerberos-keytab-file").filter(|path| !path.as_os_str().is_empty());
     match (principal, keytab) {
@@ -136,8 +125,7 @@ fn login(s: &Settings, diags: &mut Diagnostics) -> Result<Option<Login>, Reporte
         (given, _) => {
             let option = if given.is_some() { "kerberos-principal" } else { "kerberos-keytab-file" };
             let help = "give kerberos-principal() and kerberos-keytab-file(), or none of them";
-            wrong(s, option, "Kerberos needs a name and its keys", help, diags);
-            Err(Reported)
+            r.wrong(option, "Kerberos needs a name and its keys", help)
         }
     }
 }

@@ -1,18 +1,15 @@
 //! What the options of `http()` come to: a plan for requests, and the templates that make bodies and keys.
 
-use conf_schema::Settings;
 use delivery::batching::Batching;
-use diag::{Diagnostic, Diagnostics, Reported, Span};
-use driver_options::secure;
-use driver_options::templates::compile;
-use engine::driver::BuildContext;
+use diag::{Diagnostic, Reported, Span};
+use driver_options::{Reading, secure};
 use http_client::{
     Action, Actions, Coding, HeaderValueOf, Judge, Network, Plan, Prefix, Proxies, Servers, Url, UrlOf,
 };
 use http_client::{HeaderMap, HeaderName, HeaderValue, Method, basic, header, proof};
 use std::sync::Arc;
 use std::time::Duration;
-use template::{Template, TemplateOptions};
+use template::Template;
 use tls::Connector;
 
 pub struct Request {
@@ -26,40 +23,30 @@ pub struct Request {
 
 /// What requests of one message have beside headers().
 const MESSAGE_HEADERS: [(&str, &str); 4] = [
-    ("X-Syslog-Host", "${HOST}"),
-    ("X-Syslog-Program", "${PROGRAM}"),
-    ("X-Syslog-Facility", "${FACILITY}"),
-    ("X-Syslog-Level", "${LEVEL}"),
+    ("x-syslog-host", "${HOST}"),
+    ("x-syslog-program", "${PROGRAM}"),
+    ("x-syslog-facility", "${FACILITY}"),
+    ("x-syslog-level", "${LEVEL}"),
 ];
 
-struct Reader<'a> {
-    s: &'a Settings,
-    options: &'a TemplateOptions,
-    cx: &'a BuildContext<'a>,
-    diags: &'a mut Diagnostics,
+struct Reader<'r, 'a> {
+    r: &'r mut Reading<'a>,
     keys: Vec<Arc<Template>>,
 }
 
-/// Reads everything that is not about batches; `None` after an error was reported.
-pub fn read(
-    s: &Settings,
-    options: &TemplateOptions,
-    batching: &Batching,
-    cx: &BuildContext<'_>,
-    diags: &mut Diagnostics,
-) -> Option<Request> {
-    let mut reader = Reader { s, options, cx, diags, keys: Vec::new() };
-    let body = match s.template("body") {
-        Some(text) => reader.compile(&text.text, text.span)?,
-        None => reader.compile("${MESSAGE}", s.call_span()?)?,
-    };
+/// Reads everything that is not about batches.
+pub fn read(batching: &Batching, r: &mut Reading<'_>) -> Result<Request, Reported> {
+    let (s, cx) = (r.s, r.cx);
+    let body = r.template_or("body", "${MESSAGE}")?;
+    let mut reader = Reader { r, keys: Vec::new() };
     let (urls, address) = reader.urls()?;
     let mut headers = reader.headers()?;
     let is_single = batching.limits.lines <= 1 && batching.limits.bytes == 0;
     if s.bool("msg-data-in-header").unwrap_or(true) && is_single {
         for (name, text) in MESSAGE_HEADERS {
-            let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
-            let template = reader.compile(text, s.call_span()?)?;
+            let name = HeaderName::from_static(name);
+            let at = reader.r.call_span()?;
+            let template = reader.r.compile(text, at)?;
             reader.keys.push(template);
             headers.push((name, HeaderValueOf::Key));
         }
@@ -67,7 +54,7 @@ pub fn read(
     let prefix = reader.prefix()?;
     reader.partition_key()?;
     let base = reader.base(&headers)?;
-    let proof = proof::options::read(s, reader.diags).ok()?;
+    let proof = proof::options::read(s, reader.r.diags)?;
     let network =
         Arc::new(reader.network(&urls, proof.as_ref().is_some_and(proof::options::Wanted::is_secure))?);
     let timeout = s.seconds("timeout").filter(|timeout| !timeout.is_zero());
@@ -88,28 +75,19 @@ pub fn read(
         timeout,
         accepts_redirects: s.bool("accept-redirects").unwrap_or(false),
         judge,
-        acks: reader.acks(judge).ok()?,
+        acks: reader.acks(judge)?,
         actions: reader.actions()?,
         proof: proof.map(|proof| proof.over(&network)),
         network,
     };
-    Some(Request { plan, body, keys: reader.keys, address })
+    Ok(Request { plan, body, keys: reader.keys, address })
 }
 
-impl Reader<'_> {
-    fn compile(&mut self, text: &str, span: Span) -> Option<Arc<Template>> {
-        compile(text, span, self.options, self.cx, self.diags)
-    }
-
-    fn wrong<T>(&mut self, text: String, span: Span, help: &str) -> Option<T> {
-        self.diags.push(Diagnostic::error("D0170", text, span).help(help.to_owned()));
-        None
-    }
-
+impl Reader<'_, '_> {
     /// The servers, and their names in one text.
-    fn urls(&mut self) -> Option<(Vec<UrlOf>, String)> {
+    fn urls(&mut self) -> Result<(Vec<UrlOf>, String), Reported> {
         let mut texts: Vec<(String, Span)> = Vec::new();
-        for text in self.s.list("url") {
+        for text in self.r.s.list("url") {
             match text.text.contains("$(") {
                 // A template function has blanks of its own.
                 true => texts.push((text.text.clone(), text.span)),
@@ -119,12 +97,12 @@ impl Reader<'_> {
             }
         }
         if texts.is_empty() {
-            texts.push(("http://localhost/".to_owned(), self.s.call_span()?));
+            texts.push(("http://localhost/".to_owned(), self.r.call_span()?));
         }
         let address = texts.iter().map(|(url, _)| shown(url)).collect::<Vec<_>>().join(",");
         let mut urls = Vec::new();
         for (text, span) in texts {
-            let template = self.compile(&text, span)?;
+            let template = self.r.compile(&text, span)?;
             let Some(literal) = template.literal() else {
                 self.keys.push(template);
                 urls.push(UrlOf::Key);
@@ -132,26 +110,28 @@ impl Reader<'_> {
             };
             match Url::parse(&String::from_utf8_lossy(literal)) {
                 Ok(url) => urls.push(UrlOf::Fixed(url)),
-                Err(error) => return self.wrong(error, span, "write `url(\"https://host:port/path\")`"),
+                Err(error) => {
+                    return self.r.wrong_at(Some(span), error, "write `url(\"https://host:port/path\")`");
+                }
             }
         }
-        Some((urls, address))
+        Ok((urls, address))
     }
 
-    fn headers(&mut self) -> Option<Vec<(HeaderName, HeaderValueOf)>> {
+    fn headers(&mut self) -> Result<Vec<(HeaderName, HeaderValueOf)>, Reported> {
         let mut headers = Vec::new();
-        for text in self.s.list("headers") {
+        for text in self.r.s.list("headers") {
             let split = text.text.split_once(':');
             let name = split.and_then(|(name, _)| HeaderName::from_bytes(name.trim().as_bytes()).ok());
             let (Some((_, value)), Some(name)) = (split, name) else {
                 let finding = format!("`{}` is no header", text.text);
-                return self.wrong(finding, text.span, "write `headers(\"Name: value\")`");
+                return self.r.wrong_at(Some(text.span), finding, "write `headers(\"Name: value\")`");
             };
-            let template = self.compile(value.trim(), text.span)?;
+            let template = self.r.compile(value.trim(), text.span)?;
             let value = match template.literal().map(HeaderValue::from_bytes) {
                 Some(Ok(value)) => HeaderValueOf::Fixed(value),
                 Some(Err(error)) => {
-                    return self.wrong(error.to_string(), text.span, "it is one line of text");
+                    return self.r.wrong_at(Some(text.span), error.to_string(), "it is one line of text");
                 }
                 None => {
                     self.keys.push(template);
@@ -160,13 +140,13 @@ impl Reader<'_> {
             };
             headers.push((name, value));
         }
-        Some(headers)
+        Ok(headers)
     }
 
-    fn prefix(&mut self) -> Option<Prefix> {
-        let Some(text) = self.s.template("body-prefix") else { return Some(Prefix::Fixed(Vec::new())) };
-        let template = self.compile(&text.text, text.span)?;
-        Some(match template.literal() {
+    fn prefix(&mut self) -> Result<Prefix, Reported> {
+        let Some(text) = self.r.s.template("body-prefix") else { return Ok(Prefix::Fixed(Vec::new())) };
+        let template = self.r.compile(&text.text, text.span)?;
+        Ok(match template.literal() {
             Some(literal) => Prefix::Fixed(literal.to_vec()),
             None => {
                 self.keys.push(template);
@@ -176,38 +156,38 @@ impl Reader<'_> {
     }
 
     /// It stands behind all that the plan reads.
-    fn partition_key(&mut self) -> Option<()> {
-        let flushes = self.s.bool("flush-on-worker-key-change").unwrap_or(false);
-        if let Some(text) = self.s.template("worker-partition-key").filter(|_| flushes) {
-            let template = self.compile(&text.text, text.span)?;
+    fn partition_key(&mut self) -> Result<(), Reported> {
+        let flushes = self.r.s.bool("flush-on-worker-key-change").unwrap_or(false);
+        if let Some(text) = self.r.s.template("worker-partition-key").filter(|_| flushes) {
+            let template = self.r.compile(&text.text, text.span)?;
             self.keys.push(template);
         }
-        Some(())
+        Ok(())
     }
 
     /// What every request has, unless headers() says otherwise.
-    fn base(&mut self, headers: &[(HeaderName, HeaderValueOf)]) -> Option<HeaderMap> {
+    fn base(&mut self, headers: &[(HeaderName, HeaderValueOf)]) -> Result<HeaderMap, Reported> {
         let mut base = HeaderMap::new();
         let agent = format!("penstock/{}", env!("CARGO_PKG_VERSION"));
-        let agent = self.s.text("user-agent").unwrap_or(&agent).to_owned();
+        let agent = self.r.s.text("user-agent").unwrap_or(&agent).to_owned();
         base.insert(header::ACCEPT, HeaderValue::from_static("*/*"));
         base.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
         let mut texts = vec![(header::USER_AGENT, agent, "user-agent")];
-        let (user, password) = (self.s.text("user"), self.s.text("password"));
+        let (user, password) = (self.r.s.text("user"), self.r.s.text("password"));
         if user.is_some() || password.is_some() {
             let words = basic(user.unwrap_or_default(), password.unwrap_or_default());
             texts.push((header::AUTHORIZATION, words, "user"));
         }
-        if let Some(codings) = self.s.text("accept-encoding") {
+        if let Some(codings) = self.r.s.text("accept-encoding") {
             let known =
                 |word: &str| matches!(word, "*" | "all" | "identity") || Coding::named(word).is_some();
-            let at = self.s.span("accept-encoding").or(self.s.call_span())?;
+            let at = self.r.s.span("accept-encoding");
             let words: Vec<String> =
                 codings.split(',').map(|word| word.trim().to_ascii_lowercase()).collect();
             if let Some(word) = words.iter().find(|word| !known(word)) {
-                return self.wrong(
-                    format!("`{word}` cannot be unpacked"),
+                return self.r.wrong_at(
                     at,
+                    format!("`{word}` cannot be unpacked"),
                     "gzip, deflate and identity can",
                 );
             }
@@ -217,87 +197,91 @@ impl Reader<'_> {
         }
         for (name, text, option) in texts {
             let Ok(value) = HeaderValue::from_str(&text) else {
-                let at = self.s.span(option).or(self.s.call_span())?;
-                return self.wrong(format!("{option}() cannot be sent"), at, "it is one line of text");
+                let at = self.r.s.span(option);
+                return self.r.wrong_at(at, format!("{option}() cannot be sent"), "it is one line of text");
             };
             base.insert(name, value);
         }
         headers.iter().for_each(|(name, _)| {
             base.remove(name);
         });
-        Some(base)
+        Ok(base)
     }
 
-    fn network(&mut self, urls: &[UrlOf], proof_is_secure: bool) -> Option<Network> {
-        let asked = secure::read_http(self.s, self.diags)?;
+    fn network(&mut self, urls: &[UrlOf], proof_is_secure: bool) -> Result<Network, Reported> {
+        let asked = secure::read_http(self.r.s, self.r.diags)?;
         let may_encrypt = proof_is_secure
-            || self.s.bool("accept-redirects") == Some(true)
+            || self.r.s.bool("accept-redirects") == Some(true)
             || urls.iter().any(|url| !matches!(url, UrlOf::Fixed(url) if !url.is_secure));
         // Read now, so that what is wrong shows with the first request at the latest.
         let tls = may_encrypt.then(|| Connector::load(&asked).map_err(|error| error.to_string()));
-        let proxies = match self.s.text("proxy").map(str::to_owned) {
+        let proxies = match self.r.s.text("proxy").map(str::to_owned) {
             None => match Proxies::of_environment(&|name| std::env::var(name).ok()) {
                 Ok(proxies) => proxies,
                 Err(error) => {
-                    let at = self.s.call_span()?;
-                    return self.wrong(error, at, "mend the environment, or write `proxy(\"\")` for none");
+                    let at = self.r.s.call_span();
+                    return self.r.wrong_at(
+                        at,
+                        error,
+                        "mend the environment, or write `proxy(\"\")` for none",
+                    );
                 }
             },
             Some(text) if text.is_empty() => Proxies::default(),
             Some(text) => {
-                let at = self.s.span("proxy").or(self.s.call_span())?;
+                let at = self.r.s.span("proxy");
                 match Url::parse(&text) {
                     Ok(url) if !url.is_secure => Proxies::named(url),
                     Ok(_) => {
-                        return self.wrong("no proxy is spoken to over TLS".to_owned(), at, "write http://");
+                        return self.r.wrong_at(at, "no proxy is spoken to over TLS", "write http://");
                     }
-                    Err(error) => return self.wrong(error, at, "write `proxy(\"http://host:port\")`"),
+                    Err(error) => return self.r.wrong_at(at, error, "write `proxy(\"http://host:port\")`"),
                 }
             }
         };
-        Some(Network::new(tls, None).through(proxies))
+        Ok(Network::new(tls, None).through(proxies))
     }
 
-    fn judge(&mut self) -> Option<Judge> {
-        let Some(name) = self.s.text("response-adapter").map(str::to_owned) else {
-            return Some(Judge::Status);
+    fn judge(&mut self) -> Result<Judge, Reported> {
+        let Some(name) = self.r.s.text("response-adapter").map(str::to_owned) else {
+            return Ok(Judge::Status);
         };
         let found = Judge::named(&name);
         if found.is_none() {
-            let at = self.s.span("response-adapter").or(self.s.call_span())?;
+            let at = self.r.s.span("response-adapter").ok_or(Reported)?;
             let known = Judge::NAMES.iter().map(|(name, _)| *name);
             let finding = Diagnostic::error("D0170", format!("nobody reads answers as `{name}`"), at);
-            self.diags.push(finding.suggest(diag::nearest(&name, known)));
+            self.r.diags.push(finding.suggest(diag::nearest(&name, known)));
         }
-        found
+        found.ok_or(Reported)
     }
 
     /// How long an acknowledgement may take, where there are any.
     fn acks(&mut self, judge: Judge) -> Result<Option<Duration>, Reported> {
-        let patience = self.s.seconds("ack-timeout");
-        if self.s.bool("ack") != Some(true) {
+        let patience = self.r.s.seconds("ack-timeout");
+        if self.r.s.bool("ack") != Some(true) {
             return Ok(None);
         }
         if judge != Judge::Splunk {
-            let at = self.s.span("ack").or(self.s.call_span()).ok_or(Reported)?;
+            let at = self.r.s.span("ack");
             let help = "it belongs to `response-adapter(\"splunk\")`";
-            return self.wrong("nobody else acknowledges later".to_owned(), at, help).ok_or(Reported);
+            return self.r.wrong_at(at, "nobody else acknowledges later", help);
         }
         Ok(patience)
     }
 
-    fn actions(&mut self) -> Option<Actions> {
+    fn actions(&mut self) -> Result<Actions, Reported> {
         let mut actions = Vec::new();
-        for pair in self.s.pairs("response-action") {
+        for pair in self.r.s.pairs("response-action") {
             let status = pair.key.text.parse::<u16>().ok().filter(|status| (100..1000).contains(status));
             let (Some(status), Some(action)) = (status, Action::named(&pair.value.text)) else {
                 let finding = format!("`{} => {}` is no action", pair.key.text, pair.value.text);
                 let help = "write `404 => drop`, or success, retry, disconnect";
-                return self.wrong(finding, pair.value.span, help);
+                return self.r.wrong_at(Some(pair.value.span), finding, help);
             };
             actions.push((status, action));
         }
-        Some(Actions(actions))
+        Ok(Actions(actions))
     }
 }
 

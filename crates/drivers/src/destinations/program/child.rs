@@ -2,7 +2,7 @@
 
 use super::ProgramOptions;
 use delivery::finish::Peer;
-use delivery::single::Place;
+use delivery::single::SinkContext;
 use engine::WorkerHandle;
 use mio::Interest;
 use mio::unix::SourceFd;
@@ -24,7 +24,7 @@ pub struct Child {
 }
 
 impl Child {
-    pub fn start(options: &ProgramOptions, place: &Place) -> io::Result<Child> {
+    pub fn start(options: &ProgramOptions, place: &SinkContext) -> io::Result<Child> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", &options.command]).process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -41,7 +41,7 @@ impl Child {
         }
     }
 
-    fn watch(&self, place: &Place) -> io::Result<()> {
+    fn watch(&self, place: &SinkContext) -> io::Result<()> {
         let Some(input) = &self.input else { return Ok(()) };
         rustix::io::ioctl_fionbio(input, true)?;
         let token = WorkerHandle::outlet_token(place.id);

@@ -4,7 +4,7 @@
 use super::session::{Heard, RelpSession};
 use delivery::dialing::{DialOptions, Dialed, Dialing};
 use delivery::link::Link;
-use delivery::single::Place;
+use delivery::single::SinkContext;
 use delivery::target::Route;
 use delivery::unacked::Unacked;
 use engine::{Chunk, Progress, Sink, Status};
@@ -35,7 +35,7 @@ pub struct RelpSink {
 }
 
 impl RelpSink {
-    pub fn new(place: Place, route: Route, options: Arc<DialOptions>, window: usize) -> RelpSink {
+    pub fn new(place: SinkContext, route: Route, options: Arc<DialOptions>, window: usize) -> RelpSink {
         RelpSink {
             dialing: Dialing::new(place, route, options),
             window,

@@ -1,9 +1,8 @@
 //! As whom `s3()` signs: the keys of the configuration, of the environment, of a profile, of the place that
 //! the program runs at, and a role that is taken with them.
 
-use super::reading::wrong;
-use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Reported};
+use driver_options::Reading;
 use http_client::{Network, Url};
 use s3_client::{Account, Base, Credentials, Profile, Role};
 use std::sync::Arc;
@@ -24,10 +23,10 @@ impl Identity {
     }
 }
 
-/// `None` after an error was reported.
-pub fn find(s: &Settings, diags: &mut Diagnostics) -> Option<Identity> {
+pub fn find(r: &mut Reading<'_>) -> Result<Identity, Reported> {
+    let s = r.s;
     let text = |name: &str| s.text(name).filter(|text| !text.is_empty()).map(str::to_owned);
-    let profile = profile(s, diags)?;
+    let profile = profile(r)?;
     let region = text("region")
         .or_else(|| variable("AWS_REGION"))
         .or_else(|| variable("AWS_DEFAULT_REGION"))
@@ -36,33 +35,33 @@ pub fn find(s: &Settings, diags: &mut Diagnostics) -> Option<Identity> {
     let (keys, token) = ((text("access-key"), text("secret-key")), text("session-token"));
     let (base, of_profile) = match (keys, s.is_set("profile")) {
         ((Some(access_key), Some(secret_key)), _) => {
-            let account = Account::new(access_key, secret_key, token)?;
+            let account = Account::new(access_key, secret_key, token).ok_or(Reported)?;
             (Base::Fixed(account), None)
         }
         ((None, None), is_asked) => match (Account::of_environment(), profile.account) {
             (Some(account), _) if !is_asked => (Base::Fixed(account), None),
             (_, Some(account)) => (Base::Fixed(account), profile.role),
-            _ => (of_place(s, diags)?, profile.role),
+            _ => (of_place(r)?, profile.role),
         },
         _ => {
-            wrong(s, "access-key", "an account has two keys", "give access-key() and secret-key()", diags);
-            return None;
+            return r.wrong("access-key", "an account has two keys", "give access-key() and secret-key()");
         }
     };
     let role = match text("role").or(of_profile) {
-        Some(arn) => Some(Role { arn, service: service(s, &region, diags)?, region: region.clone() }),
+        Some(arn) => Some(Role { arn, service: service(&region, r)?, region: region.clone() }),
         None => None,
     };
-    Some(Identity { base, role, region })
+    Ok(Identity { base, role, region })
 }
 
 /// That of profile(), of AWS_PROFILE, or `default`, with the keys of the profile that it refers to.
-fn profile(s: &Settings, diags: &mut Diagnostics) -> Option<Profile> {
+fn profile(r: &mut Reading<'_>) -> Result<Profile, Reported> {
+    let s = r.s;
     let given = s.text("profile").map(str::to_owned);
     if let (Some(_), Some(at), true) = (&given, s.span("profile"), s.is_set("access-key")) {
         let finding = Diagnostic::warning("D0261", "profile() beside access-key() has no effect", at);
-        diags.push(finding.help("leave one of them out"));
-        return Some(Profile::default());
+        r.diags.push(finding.help("leave one of them out"));
+        return Ok(Profile::default());
     }
     let asked = given.or_else(|| variable("AWS_PROFILE"));
     let name = asked.clone().unwrap_or_else(|| "default".to_owned());
@@ -76,16 +75,13 @@ fn profile(s: &Settings, diags: &mut Diagnostics) -> Option<Profile> {
         None => Ok(Profile::default()),
     });
     match read {
-        Ok(profile) => Some(profile),
-        Err(error) => {
-            wrong(s, "profile", error, help, diags);
-            None
-        }
+        Ok(profile) => Ok(profile),
+        Err(error) => r.wrong("profile", error, help),
     }
 }
 
 /// The keys of a container or a machine, which are asked for when they are needed.
-fn of_place(s: &Settings, diags: &mut Diagnostics) -> Option<Base> {
+fn of_place(r: &mut Reading<'_>) -> Result<Base, Reported> {
     let relative =
         variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI").map(|path| format!("{CONTAINER}{path}"));
     let (address, is_container) = match relative.or_else(|| variable("AWS_CONTAINER_CREDENTIALS_FULL_URI")) {
@@ -99,30 +95,21 @@ fn of_place(s: &Settings, diags: &mut Diagnostics) -> Option<Base> {
     let help =
         "add `access-key(\"...\") secret-key(\"...\")`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
     match Url::parse(&address) {
-        Ok(_) if is_off && !is_container => {
-            wrong(s, "access-key", "s3() has no account", help, diags);
-            None
-        }
+        Ok(_) if is_off && !is_container => r.wrong("access-key", "s3() has no account", help),
         Ok(url) if is_container => {
-            Some(Base::Container { url, authorization: variable("AWS_CONTAINER_AUTHORIZATION_TOKEN") })
+            Ok(Base::Container { url, authorization: variable("AWS_CONTAINER_AUTHORIZATION_TOKEN") })
         }
-        Ok(url) => Some(Base::Machine(url)),
-        Err(error) => {
-            wrong(s, "access-key", format!("s3() has no account: {error}"), help, diags);
-            None
-        }
+        Ok(url) => Ok(Base::Machine(url)),
+        Err(error) => r.wrong("access-key", format!("s3() has no account: {error}"), help),
     }
 }
 
-fn service(s: &Settings, region: &str, diags: &mut Diagnostics) -> Option<Url> {
+fn service(region: &str, r: &mut Reading<'_>) -> Result<Url, Reported> {
     let address =
         variable("AWS_ENDPOINT_URL_STS").unwrap_or_else(|| format!("https://sts.{region}.amazonaws.com"));
     match Url::parse(&address) {
-        Ok(url) => Some(Url { path: "/".to_owned(), ..url }),
-        Err(error) => {
-            wrong(s, "role", error, "AWS_ENDPOINT_URL_STS is `https://host:port`", diags);
-            None
-        }
+        Ok(url) => Ok(Url { path: "/".to_owned(), ..url }),
+        Err(error) => r.wrong("role", error, "AWS_ENDPOINT_URL_STS is `https://host:port`"),
     }
 }
 

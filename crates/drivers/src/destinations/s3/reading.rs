@@ -1,9 +1,8 @@
 //! What the options of `s3()` come to: a server, a bucket, and what objects are like.
 
 use super::account;
-use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics};
-use driver_options::secure;
+use diag::Reported;
+use driver_options::{Reading, secure};
 use http_client::{HeaderValue, Network, Url};
 use s3_client::{Packing, Parts, Plan};
 use std::hash::{BuildHasher, Hasher};
@@ -19,35 +18,27 @@ pub fn by_chance() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-/// An error at an option, or at the driver where that is not given.
-pub fn wrong(s: &Settings, option: &str, text: impl Into<String>, help: &str, diags: &mut Diagnostics) {
-    if let Some(at) = s.span(option).or(s.call_span()) {
-        diags.push(Diagnostic::error("D0261", text.into(), at).help(help.to_owned()));
-    }
-}
-
-/// `None` after an error was reported.
-pub fn plan(s: &Settings, diags: &mut Diagnostics) -> Option<Plan> {
+pub fn plan(r: &mut Reading<'_>) -> Result<Plan, Reported> {
+    let s = r.s;
     let bucket = s.text("bucket").unwrap_or_default().to_owned();
     if bucket.is_empty() || bucket.contains('/') {
-        wrong(s, "bucket", "s3() needs the name of a bucket", "add `bucket(\"logs\")`", diags);
-        return None;
+        return r.wrong("bucket", "s3() needs the name of a bucket", "add `bucket(\"logs\")`");
     }
-    let found = account::find(s, diags)?;
-    let url = url(s, &found.region, diags)?;
-    let asked = secure::read_http(s, diags)?;
+    let found = account::find(r)?;
+    let url = url(&found.region, r)?;
+    let asked = secure::read_http(s, r.diags)?;
     // Read now, so that what is wrong shows with the first request at the latest. Roles are asked for over
     // TLS too.
     let tls = Connector::load(&asked).map_err(|error| error.to_string());
     let network = Arc::new(Network::new(Some(tls), None));
-    let headers = headers(s, diags)?;
+    let headers = headers(r)?;
     let count = |name: &str, otherwise: i64| s.int(name).unwrap_or(otherwise).max(1);
     let packing = match s.bool("compression").unwrap_or(false) {
         true => Packing::Gzip(s.int("compresslevel").map_or(9, |n| n.clamp(0, 9) as u32)),
         false => Packing::None,
     };
     let size = s.size("chunk-size").and_then(|n| usize::try_from(n).ok());
-    Some(Plan {
+    Ok(Plan {
         url,
         bucket,
         region: found.region.clone(),
@@ -61,25 +52,21 @@ pub fn plan(s: &Settings, diags: &mut Diagnostics) -> Option<Plan> {
     })
 }
 
-fn url(s: &Settings, region: &str, diags: &mut Diagnostics) -> Option<Url> {
+fn url(region: &str, r: &mut Reading<'_>) -> Result<Url, Reported> {
+    let s = r.s;
     let usual = format!("https://s3.{region}.amazonaws.com");
     let text = s.text("url").filter(|url| !url.is_empty()).unwrap_or(&usual);
     let help = "write `url(\"https://host:port\")`; the bucket goes into bucket()";
     match Url::parse(text) {
-        Ok(url) if url.path == "/" => Some(url),
-        Ok(_) => {
-            wrong(s, "url", "the address of the server has a path", help, diags);
-            None
-        }
-        Err(error) => {
-            wrong(s, "url", error, help, diags);
-            None
-        }
+        Ok(url) if url.path == "/" => Ok(url),
+        Ok(_) => r.wrong("url", "the address of the server has a path", help),
+        Err(error) => r.wrong("url", error, help),
     }
 }
 
 /// What each object is given on its way.
-fn headers(s: &Settings, diags: &mut Diagnostics) -> Option<Vec<(String, String)>> {
+fn headers(r: &mut Reading<'_>) -> Result<Vec<(String, String)>, Reported> {
+    let s = r.s;
     let mut headers = Vec::new();
     for (option, header) in HEADERS {
         let value = match option {
@@ -89,12 +76,11 @@ fn headers(s: &Settings, diags: &mut Diagnostics) -> Option<Vec<(String, String)
         };
         let Some(value) = value.filter(|value| !value.is_empty() && s.is_set(option)) else { continue };
         if HeaderValue::from_str(&value).is_err() {
-            wrong(s, option, format!("{option}() cannot be sent"), "it is one line of text", diags);
-            return None;
+            return r.wrong(option, format!("{option}() cannot be sent"), "it is one line of text");
         }
         headers.push((header.to_owned(), value));
     }
-    Some(headers)
+    Ok(headers)
 }
 
 const HEADERS: [(&str, &str); 5] = [

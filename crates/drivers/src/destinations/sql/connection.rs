@@ -1,8 +1,8 @@
 //! What is said of connections to databases in words of their own libraries, and what of tls() each can do.
 
 use super::reading::Kind;
-use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics};
+use diag::Reported;
+use driver_options::Reading;
 use sql_client::TlsFiles;
 use tls::Options;
 
@@ -13,17 +13,15 @@ pub struct DbdOptions {
     pub socket: Option<String>,
 }
 
-/// `None` after an error was reported.
-pub fn dbd_options(s: &Settings, kind: Kind, diags: &mut Diagnostics) -> Option<DbdOptions> {
+pub fn dbd_options(kind: Kind, r: &mut Reading<'_>) -> Result<DbdOptions, Reported> {
     let mut options = DbdOptions::default();
-    for pair in s.args("dbd-option").chunks(2) {
-        let at = pair.first()?.span;
+    for pair in r.s.args("dbd-option").chunks(2) {
+        let at = pair.first().map(|arg| arg.span);
         let (Some(name), Some(value)) =
             (pair.first().and_then(|arg| arg.text()), pair.get(1).and_then(|arg| arg.text()))
         else {
-            let finding = Diagnostic::error("D0180", "dbd-option() has a name and a value", at);
-            diags.push(finding.help("write `dbd-option(\"name\" \"value\")`"));
-            return None;
+            let help = "write `dbd-option(\"name\" \"value\")`";
+            return r.wrong_at(at, "dbd-option() has a name and a value", help);
         };
         let help = match (kind, name) {
             (_, "encoding")
@@ -45,12 +43,9 @@ pub fn dbd_options(s: &Settings, kind: Kind, diags: &mut Diagnostics) -> Option<
             (Kind::Mysql, _) => "known are `encoding` and `mysql_unix_socket`",
             _ => "known is `encoding`; what a session needs can be said in session-statements()",
         };
-        let finding =
-            Diagnostic::error("D0180", format!("the option `{name}` of libdbi is not known here"), at);
-        diags.push(finding.help(help));
-        return None;
+        return r.wrong_at(at, format!("the option `{name}` of libdbi is not known here"), help);
     }
-    Some(options)
+    Ok(options)
 }
 
 /// Options of tls() that the client of MySQL obeys.
@@ -74,16 +69,15 @@ const FOREIGN: [&str; 15] = [
     "ocsp-stapling-verify",
 ];
 
-/// The files that the client of MySQL reads; `None` after an error was reported.
-pub fn tls_files(s: &Settings, options: &Options, diags: &mut Diagnostics) -> Option<TlsFiles> {
-    let block = s.block("tls")?;
+/// The files that the client of MySQL reads.
+pub fn tls_files(options: &Options, r: &mut Reading<'_>) -> Result<TlsFiles, Reported> {
+    let block = r.s.block("tls").ok_or(Reported)?;
     if let Some(name) = FOREIGN.into_iter().find(|name| block.is_set(name)) {
         let text = format!("the client of MySQL cannot obey {name}()");
-        let finding = Diagnostic::error("D0180", text, block.span(name).or(s.span("tls"))?);
-        diags.push(finding.help(format!("it knows {}()", OBEYED.join("(), "))));
-        return None;
+        let help = format!("it knows {}()", OBEYED.join("(), "));
+        return r.wrong_at(block.span(name).or(r.s.span("tls")), text, &help);
     }
-    Some(TlsFiles {
+    Ok(TlsFiles {
         authorities: options.ca_file.clone().into_iter().collect(),
         identity: options.cert_file.clone().zip(options.key_file.clone()),
         verifies: options.peer_verify.trusted,

@@ -1,13 +1,13 @@
 //! `ip()` and `port()`: where a network source listens.
 
 use conf_schema::Settings;
-use diag::Diagnostics;
+use diag::{Diagnostics, Reported};
 use driver_options::ports::Way;
 use intake::inet;
 use std::net::SocketAddr;
 
 /// The address to listen on.
-pub fn address(way: Way, ipv6: bool, s: &Settings, diags: &mut Diagnostics) -> Option<SocketAddr> {
+pub fn address(way: Way, ipv6: bool, s: &Settings, diags: &mut Diagnostics) -> Result<SocketAddr, Reported> {
     let port = way.port(s, diags)?;
-    Some(SocketAddr::new(inet::ip(s, ipv6, diags)?, port))
+    Ok(SocketAddr::new(inet::ip(s, ipv6, diags)?, port))
 }

@@ -6,7 +6,7 @@ mod slab;
 mod stream;
 
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Reported};
 use engine::worker::{Port, PortContext};
 use intake::listener::{Joined, Protocol};
 use mio::Token;
@@ -31,11 +31,11 @@ pub struct Rltp {
 }
 
 /// Options that mean nothing to batches, whose messages are in the clear and told apart already.
-pub fn check(s: &Settings, diags: &mut Diagnostics) -> Option<()> {
-    let Some(at) = s.encoding("encoding").and(s.span("encoding")) else { return Some(()) };
+pub fn check(s: &Settings, diags: &mut Diagnostics) -> Result<(), Reported> {
+    let Some(at) = s.encoding("encoding").and(s.span("encoding")) else { return Ok(()) };
     let text = "encoding() does not go with transport(rltp)";
     diags.push(Diagnostic::error("D0122", text, at).help("give encoding() where the messages come in first"));
-    None
+    Err(Reported)
 }
 
 impl Rltp {

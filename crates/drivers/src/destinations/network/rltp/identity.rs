@@ -1,6 +1,7 @@
 //! Who a connection of a destination is to its receivers: a stream that stays the same over its connections
 //! and, by the state file, over restarts, and the numbers its messages have on disk.
 
+use delivery::runs::{RUNS_MAX, decode, encode};
 use engine::Chunk;
 use parking_lot::Mutex;
 use state::Store;
@@ -8,9 +9,6 @@ use std::hash::{BuildHasher, Hasher};
 use std::io::Read;
 use std::sync::{Arc, OnceLock};
 use wire::rltp::{Reached, Welcome};
-
-/// Numberings of batches that are remembered: a receiver that knows an older one gets again what it may have.
-const RUNS_MAX: usize = 32;
 
 /// The stream of one connection, known once its destination has started.
 #[derive(Clone, Default)]
@@ -101,20 +99,6 @@ impl Stream {
         let numbers = self.numbers().filter(|numbers| numbers.numbering == numbering)?;
         numbers.runs.lock().contains(&welcome.run).then_some(position)
     }
-}
-
-/// Version, numberings.
-fn encode(runs: &[u64]) -> Vec<u8> {
-    let mut value = vec![1];
-    runs.iter().for_each(|run| value.extend_from_slice(&run.to_le_bytes()));
-    value
-}
-
-fn decode(value: &[u8]) -> Option<Vec<u64>> {
-    let (version, runs) = value.split_first()?;
-    let (runs, rest) = runs.as_chunks::<8>();
-    let known = *version == 1 && rest.is_empty() && runs.len() <= RUNS_MAX;
-    known.then(|| runs.iter().map(|run| u64::from_le_bytes(*run)).collect())
 }
 
 fn random() -> [u8; 16] {

@@ -9,7 +9,7 @@ use super::batch;
 use super::identity::Stream;
 use delivery::dialing::{DialOptions, Dialed, Dialing};
 use delivery::link::Link;
-use delivery::single::Place;
+use delivery::single::SinkContext;
 use delivery::target::Route;
 use delivery::unacked::Unacked;
 use engine::{Chunk, Progress, Sink, Status, Ticket};
@@ -73,7 +73,7 @@ pub struct RltpSink {
 impl RltpSink {
     /// `at`: the stream, and the lane of it that this connection is.
     pub fn new(
-        place: Place,
+        place: SinkContext,
         route: Route,
         options: Arc<DialOptions>,
         wishes: Wishes,
