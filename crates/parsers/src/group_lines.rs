@@ -11,7 +11,7 @@ use crate::correlation::{
 use crate::found::assign;
 use crate::options::PARSER_COUNTED;
 use crate::parse::{Parse, Writes};
-use conf_schema::{Component, Context as Place, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
+use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
 use filter::{FilterContext, new_asker};
 use lines::{Line, Lines};
 use record::{Batch, Demand, NameId, ValueType};
@@ -33,7 +33,7 @@ const MODES: &[Word] = &[
 ];
 
 pub static GROUP_LINES: Component = Component {
-    context: Place::Parser,
+    context: conf_schema::Context::Parser,
     name: "group-lines",
     aliases: &[],
     positional: &[],

@@ -1,34 +1,6 @@
 //! Selectors as syslogd has them: `*.info;mail.none;auth,authpriv.=err`.
 
-/// In the order of their numbers.
-const FACILITIES: [&str; 24] = [
-    "kern",
-    "user",
-    "mail",
-    "daemon",
-    "auth",
-    "syslog",
-    "lpr",
-    "news",
-    "uucp",
-    "cron",
-    "authpriv",
-    "ftp",
-    "ntp",
-    "security",
-    "console",
-    "solaris-cron",
-    "local0",
-    "local1",
-    "local2",
-    "local3",
-    "local4",
-    "local5",
-    "local6",
-    "local7",
-];
-/// The worst first: a number is a severity.
-pub const LEVELS: [&str; 8] = ["emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"];
+use record::pri::{FACILITIES, SEVERITIES};
 
 /// Levels as bits, the worst lowest.
 const ALL: u8 = 0xff;
@@ -41,7 +13,7 @@ pub fn level(name: &str) -> Option<u8> {
         "warn" => "warning".to_owned(),
         other => other.to_owned(),
     };
-    let named = LEVELS.iter().position(|level| *level == name);
+    let named = SEVERITIES.iter().position(|level| *level == name);
     named.and_then(|at| u8::try_from(at).ok()).or_else(|| name.parse().ok().filter(|number| *number < 8))
 }
 
@@ -143,13 +115,13 @@ fn levels(bits: u8) -> String {
         return String::new();
     }
     let mut runs: Vec<(usize, usize)> = Vec::new();
-    for at in (0..LEVELS.len()).filter(|at| bits & (1 << at) != 0) {
+    for at in (0..SEVERITIES.len()).filter(|at| bits & (1 << at) != 0) {
         match runs.last_mut() {
             Some((_, last)) if *last + 1 == at => *last = at,
             _ => runs.push((at, at)),
         }
     }
-    let name = |at: usize| LEVELS.get(at).copied().unwrap_or_default();
+    let name = |at: usize| SEVERITIES.get(at).copied().unwrap_or_default();
     let run = |(worst, mildest): &(usize, usize)| match worst == mildest {
         true => name(*worst).to_owned(),
         false => format!("{}..{}", name(*mildest), name(*worst)),
