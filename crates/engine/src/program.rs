@@ -3,7 +3,7 @@
 mod calls;
 mod ops;
 
-pub use ops::{FilterOp, FilterXOp, ParseOp};
+pub use ops::{FilterOp, FilterXOp, ParseOp, Row};
 
 use crate::driver::Destination;
 use crate::lane::Turn;

@@ -5,7 +5,7 @@ use crate::filter::settle_conditions;
 use crate::netmask::Lately;
 use crate::pending::Pending;
 use pattern::{Cache, Slots, TextMemo};
-use record::{Batch, Demand, NameId, Span, Stamp, Zone, ZoneCursor};
+use record::{Batch, Demand, NameId, Record, Span, Stamp, Zone, ZoneCursor};
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +15,9 @@ use template::{Identity, RenderContext};
 pub struct FilterContext {
     pub render: RenderContext,
     pub work: Workspace,
+    /// The messages of the batch as they were in front of a row of expression blocks: what templates in the
+    /// later ones see. Empty elsewhere.
+    pub unsynced: Vec<Record>,
 }
 
 /// The part of the context that has nothing to do with printing.
@@ -119,7 +122,11 @@ impl Wanted {
 
 impl FilterContext {
     pub fn new(identity: Identity) -> FilterContext {
-        FilterContext { render: RenderContext::new(identity), work: Workspace::default() }
+        FilterContext {
+            render: RenderContext::new(identity),
+            work: Workspace::default(),
+            unsynced: Vec::new(),
+        }
     }
 
     /// Sets the time for macros and rate limits; once per batch.

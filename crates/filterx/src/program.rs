@@ -179,6 +179,8 @@ pub enum Of {
 #[derive(Clone, Debug, Default)]
 pub struct Uses {
     pub reads: Demand,
+    /// There are templates, which see the message as it is outside of blocks.
+    pub has_templates: bool,
     pub writes: Vec<NameId>,
 }
 
@@ -202,6 +204,11 @@ impl Block {
     /// Its statements and conditions, those inside others too.
     pub fn places(&self) -> &[Written] {
         &self.places
+    }
+
+    /// Whether templates in it look at the message.
+    pub fn has_templates(&self) -> bool {
+        self.uses.has_templates
     }
 
     /// The values it may set.

@@ -50,7 +50,7 @@ impl ZoneChange {
     }
 
     pub fn apply(&self, batch: &mut Batch, selection: &[u32], cx: &mut FilterContext) {
-        let FilterContext { render, work } = cx;
+        let FilterContext { render, work, .. } = cx;
         let mut known = match &self.zone {
             Some(ZoneSource::Known(cursor)) => Some(cursor.clone()),
             _ => None,

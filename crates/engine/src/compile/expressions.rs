@@ -2,7 +2,7 @@
 
 use super::paths::Paths;
 use crate::ledger::FailureCounters;
-use crate::program::{FilterXOp, Op, Step};
+use crate::program::{FilterXOp, Op, Row, Step};
 use crate::watch::Kind;
 use conf_syntax::RawBlock;
 use diag::{Diagnostics, Span};
@@ -45,7 +45,29 @@ impl Paths<'_, '_> {
         let block = made?;
         self.names.values().set(block.writes().iter().copied());
         let failures = self.failures_at(inner);
-        let op = FilterXOp { block: Arc::new(block), counters: Arc::default(), failures, here: None };
+        let op = FilterXOp {
+            block: Arc::new(block),
+            counters: Arc::default(),
+            failures,
+            here: None,
+            row: Row::default(),
+        };
         Some(Step::new(Op::FilterX(op), self.statement(Kind::FilterX, None, inner), whole))
+    }
+}
+
+/// Tells the blocks that follow one another where they stand, where templates in later ones look at the
+/// message.
+pub fn note_rows(steps: &mut [Step]) {
+    for row in steps.chunk_by_mut(|a, b| matches!((&a.op, &b.op), (Op::FilterX(_), Op::FilterX(_)))) {
+        let later = row.get(1..).unwrap_or_default();
+        if !later.iter().any(|step| matches!(&step.op, Op::FilterX(op) if op.block.has_templates())) {
+            continue;
+        }
+        for (at, step) in row.iter_mut().enumerate() {
+            if let Op::FilterX(op) = &mut step.op {
+                op.row = if at == 0 { Row::First } else { Row::Later };
+            }
+        }
     }
 }

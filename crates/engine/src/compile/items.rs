@@ -1,5 +1,6 @@
 //! The items of a log path to steps: references, inline objects, junctions, conditions.
 
+use super::expressions::note_rows;
 use super::flags::Flags;
 use super::paths::Paths;
 use super::scope::template_error;
@@ -37,6 +38,7 @@ impl<'c> Paths<'_, 'c> {
         if !forks.is_empty() {
             steps.push(self.fork("log", forks, at));
         }
+        note_rows(&mut steps);
         steps
     }
 

@@ -2,7 +2,7 @@
 //! and goes nowhere.
 
 use super::Run;
-use crate::program::{Branch, FilterXOp, Step};
+use crate::program::{Branch, FilterXOp, Row, Step};
 use crate::watch::{Event, Verdict};
 use filter::Judged;
 use filterx::{Block, Judgement, Outcome, Role};
@@ -11,6 +11,12 @@ impl Run<'_, '_> {
     pub(super) fn expressions(&mut self, step: &Step, op: &FilterXOp, selection: &mut Vec<u32>) {
         self.save(selection);
         let before = selection.len();
+        if op.row != Row::Later {
+            self.scratch.filter.unsynced.clear();
+        }
+        if op.row == Row::First {
+            self.scratch.filter.unsynced.extend_from_slice(&self.batch.records);
+        }
         if !self.watched_expressions(step, op, selection) {
             let mut dropped = std::mem::take(&mut self.machine.dropped);
             let causes = op.block.run(self.batch, selection, &mut self.scratch.filter, &mut dropped);

@@ -42,6 +42,18 @@ pub struct FilterXOp {
     pub failures: Arc<FailureCounters>,
     /// Those of this place alone, where the ledger shows it.
     pub here: Option<Arc<StepCounters>>,
+    pub row: Row,
+}
+
+/// Where a block stands among blocks that follow one another. What one sets is written to the message for
+/// whatever comes behind all of them: templates in the others do not see it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Row {
+    /// Nothing in the blocks behind it, if there are any, looks at the message.
+    #[default]
+    Alone,
+    First,
+    Later,
 }
 
 /// One call of a parser statement. A message that fails at any of them is counted as not matched; one that

@@ -67,6 +67,7 @@ impl Compiler<'_> {
             return Some(constant);
         }
         made.reads(&mut self.uses.reads);
+        self.uses.has_templates = true;
         Some(Expr::Template(Box::new(made)))
     }
 

@@ -106,8 +106,8 @@ fn sdata(args: &mut Arguments<'_, '_>, what: What) -> Option<Expr> {
 
 fn rendered(run: &mut Run<'_>, template: &Template) -> Vec<u8> {
     let mut out = run.cx.work.text();
-    if let Some(record) = run.batch.records.get(run.index) {
-        template.render(Msg { batch: run.batch, record }, &mut run.cx.render, &mut out);
+    if let Some(record) = run.seen() {
+        template.render(Msg { batch: run.batch, record: &record }, &mut run.cx.render, &mut out);
     }
     out
 }

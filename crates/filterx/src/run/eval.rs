@@ -206,9 +206,10 @@ impl Run<'_> {
     }
 
     fn template(&mut self, template: &Template) -> Eval {
-        let Some(record) = self.batch.records.get(self.index) else { return Ok(Value::Null) };
+        let Some(record) = self.seen() else { return Ok(Value::Null) };
         let mut out = self.cx.work.text();
-        let kind = template.render_typed(Msg { batch: self.batch, record }, &mut self.cx.render, &mut out);
+        let kind =
+            template.render_typed(Msg { batch: self.batch, record: &record }, &mut self.cx.render, &mut out);
         if let (ValueType::Int, Some(number)) = (kind, integer_of(&out)) {
             self.cx.work.keep_text(out);
             return Ok(Value::Integer(number));

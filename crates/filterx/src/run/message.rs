@@ -3,7 +3,7 @@
 
 use super::{Eval, Failure, Halt, Run, Slot, State};
 use crate::program::Of;
-use record::{Batch, Flags, NameId, ValueType};
+use record::{Batch, Flags, NameId, Record, ValueType};
 use template::list;
 use value::{JSON, Moment, Span, Value, double_of, integer_of, put_double, put_integer, read_json_some};
 
@@ -56,6 +56,14 @@ impl Run<'_> {
             }
         }
         Ok(self.memory.slots.get(number as usize).is_some_and(|slot| slot.state == State::Set))
+    }
+
+    /// The message as templates see it: without the values that the blocks in front of this one have set.
+    pub(crate) fn seen(&self) -> Option<Record> {
+        let now = *self.batch.records.get(self.index)?;
+        let Some(before) = self.cx.unsynced.get(self.index).copied() else { return Some(now) };
+        // What is set at once is seen at once.
+        Some(before.with_header_of(&now))
     }
 
     /// Takes the tree of JSON that is looked into for the first time.
