@@ -58,6 +58,26 @@ fn what_was_tried_is_told_and_the_original_is_left_alone() {
     drop((taken, console));
 }
 
+/// One that reads what the parser makes may not.
+#[test]
+fn a_filter_that_may_stand_earlier_is_tried_there() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%port:in%)); }};\n\
+         parser p {{ csv-parser(columns(first, second) delimiters(\" \")); }};\n\
+         filter f_text {{ message(\"number\"); }};\nfilter f_value {{ \"${{second}}\" eq \"number\"; }};\n\
+         destination d {{ file(\"%dir%/out\"); }};\n\
+         log {{ source(s); parser(p); filter(f_text); destination(d); }};\n\
+         log {{ source(s); parser(p); filter(f_value); destination(d); }};\n"
+    );
+    let outcome = tune(&lab, &config, &["--only", "before", "--json"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let json: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let names: Vec<&str> =
+        json["tried"].as_array().expect("a list").iter().filter_map(|one| one["change"].as_str()).collect();
+    assert!(matches!(names[..], [one] if one.starts_with("filter f_text before parser p (")), "{json}");
+}
+
 #[test]
 fn what_cannot_be_tried_is_said() {
     let lab = Lab::new();
