@@ -5,7 +5,7 @@ use crate::blocks::{Blocks, read_at};
 use crate::error::Error;
 use crate::object::{ARRAY_FIXED, ENTRY_FIXED, EntryHead, HEADER_MIN, Header, Kind, OBJECT, object};
 use crate::payload::{Unpacker, is_packed};
-use crate::place::EntryPosition;
+use crate::place::{EntryPosition, Id};
 use std::fs::File;
 
 /// Fields of an entry; systemd writes no more.
@@ -77,6 +77,12 @@ impl JournalFile {
     /// Nobody writes to it any more.
     pub fn is_archived(&self) -> bool {
         self.header.archived
+    }
+
+    /// The boot in which somebody is writing to it.
+    pub fn boot_of_writer(&self) -> Option<Id> {
+        let has_one = self.header.online && self.header.boot != Id::default();
+        has_one.then_some(self.header.boot)
     }
 
     /// Looks whether there is more. Whether there is.

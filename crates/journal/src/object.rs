@@ -16,6 +16,8 @@ pub const ARRAY_FIXED: u64 = 24;
 pub const COMPACT: u32 = 16;
 const KNOWN: u32 = 1 | 2 | 4 | 8 | COMPACT;
 
+/// State of a file that is being written.
+const ONLINE: u8 = 1;
 /// State of a file that nobody writes to any more.
 const ARCHIVED: u8 = 2;
 
@@ -46,10 +48,13 @@ impl Kind {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Header {
+    pub online: bool,
     pub archived: bool,
     pub compact: bool,
     pub file_id: Id,
     pub machine: Id,
+    /// Of the last entry.
+    pub boot: Id,
     pub seqnum_id: Id,
     pub size: u64,
     pub arena: u64,
@@ -81,10 +86,12 @@ impl Header {
             return Err(Error::Flags(flags & !KNOWN));
         }
         let header = Header {
+            online: bytes.get(16) == Some(&ONLINE),
             archived: bytes.get(16) == Some(&ARCHIVED),
             compact: flags & COMPACT != 0,
             file_id: id_at(bytes, 24),
             machine: id_at(bytes, 40),
+            boot: id_at(bytes, 56),
             seqnum_id: id_at(bytes, 72),
             size: u64_at(bytes, 88),
             arena: u64_at(bytes, 96),
