@@ -1,6 +1,7 @@
 //! Where this machine's journal lies.
 
-use journal::Id;
+use journal::{Id, JournalFile};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -71,8 +72,19 @@ impl Namespaces {
     }
 }
 
+/// The boot this machine runs in, as journald writes it: a container has a number of its own, which a service
+/// with `ProtectProc=` does not see in its own /proc.
+pub fn this_boot() -> Option<Id> {
+    let folders = Namespaces::Default.folders().unwrap_or_default();
+    let written = folders.iter().find_map(|folder| {
+        let file = File::open(folder.join("system.journal")).ok()?;
+        JournalFile::open(file).ok()?.boot_of_writer()
+    });
+    written.or_else(|| id(&std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?))
+}
+
 /// 32 hexadecimal digits, with or without dashes.
-pub fn id(text: &str) -> Option<Id> {
+fn id(text: &str) -> Option<Id> {
     let digits: Vec<u8> = text.trim().bytes().filter(|byte| *byte != b'-').collect();
     if digits.len() != 32 {
         return None;
