@@ -264,7 +264,7 @@ fn unix_streams() {
 fn the_message_under_way_is_finished_before_the_queue_goes_elsewhere() {
     let (listener, port) = listen();
     let rig = Rig::new(make(&["127.0.0.1"], port, options()));
-    let place = Place {
+    let place = SinkContext {
         id: rig.outlet.id,
         home: rig.engine.shared().any_worker().expect("a worker").clone(),
         counters: Arc::default(),
