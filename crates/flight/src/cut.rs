@@ -42,7 +42,8 @@ impl<'a> Cut<'a> {
         let fits = self.messages.is_empty()
             || self.messages.len() < lines_max
                 && self.bytes.saturating_add(bytes) <= limits.bytes_max()
-                && key == self.key;
+                // Without keys there is nothing to compare, not even two texts of no bytes.
+                && (!limits.keyed || key == self.key);
         if !fits {
             self.is_full = true;
             return false;

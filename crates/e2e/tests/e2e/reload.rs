@@ -24,6 +24,29 @@ fn the_same_connection_goes_on_into_another_file() {
     penstock.stop();
 }
 
+/// The text of the driver is the same: what a block is called with, and what a name stands for, is not.
+#[test]
+fn other_words_for_a_block_and_for_a_name_take_effect() {
+    let lab = Lab::new();
+    let with = |argument: &str, name: &str| {
+        format!(
+            "{HEAD}@define name \"{name}\"\nblock destination b(word()) {{ file(\"%dir%/out\" template(\"`word` `name` $MSG\\n\")); }};\n\
+             source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\ndestination d {{ b(word({argument})); }};\n\
+             log {{ source(s); destination(d); flags(flow-control); }};\n"
+        )
+    };
+    let mut penstock = Penstock::start(&lab, &with("one", "a"));
+    let mut sender = Sender::tcp(lab.port("in"));
+    for (number, (argument, name)) in [("one", "a"), ("two", "a"), ("two", "b")].into_iter().enumerate() {
+        penstock.reload_with(&lab, &with(argument, name));
+        sender.line(&message(0, number));
+        wait_until("the line", || lab.lines("out").len() == number + 1);
+        let begin = format!("{argument} {name} ");
+        assert!(lab.lines("out")[number].starts_with(&begin), "{}", lab.text("out"));
+    }
+    penstock.stop();
+}
+
 #[test]
 fn nothing_is_lost_while_messages_flow() {
     let lab = Lab::new();

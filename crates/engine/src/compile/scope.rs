@@ -1,6 +1,6 @@
 //! Templates and filters by name: compiled when first asked for, each once.
 
-use super::Existing;
+use super::{Existing, fingerprint};
 use super::filter_counters::FilterCounters;
 use super::misspelt::Values;
 use super::objects::Objects;
@@ -66,7 +66,7 @@ impl<'a, 'c> Names<'a, 'c> {
             values: Values::default(),
             #[cfg(feature = "python")]
             python: super::python::Python::new(objects, globals, texts),
-            fingerprint: fingerprint(objects, texts, chains_hostnames),
+            fingerprint: fingerprint::of(objects, texts, chains_hostnames),
             chains_hostnames,
         };
         // Each statement is compiled even when nothing uses it, so that its errors are seen.
@@ -248,7 +248,7 @@ pub fn template_error(error: &TemplateError, span: Span) -> Diagnostic {
     }
 }
 
-fn global_template_options(globals: &Settings, version: (u16, u16)) -> TemplateOptions {
+pub(crate) fn global_template_options(globals: &Settings, version: (u16, u16)) -> TemplateOptions {
     TemplateOptions {
         ts_format: globals.choice("ts-format").and_then(TsFormat::named).unwrap_or_default(),
         frac_digits: globals.int("frac-digits").unwrap_or(0).clamp(0, 9) as u8,
@@ -283,18 +283,6 @@ fn name_options(globals: &Settings) -> NameOptions {
             custom_domain: globals.text("custom-domain").map(str::to_owned),
         },
     }
-}
-
-/// Global options and templates as text, and what HOST means: a destination stays over a reload only when
-/// none of them changed.
-fn fingerprint(objects: &Objects<'_>, texts: &SourceMap, chains_hostnames: bool) -> String {
-    let templates = objects.templates.values().map(|t| t.span);
-    let functions = objects.functions.values().map(|t| t.span);
-    let spans = templates.chain(functions).chain(objects.options.iter().copied());
-    let chains = if chains_hostnames { "chain-hostnames" } else { "" };
-    #[cfg(feature = "python")]
-    let spans = spans.chain(objects.python.iter().map(|block| block.span));
-    spans.map(|span| texts.text(span)).chain([chains]).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a text of the configuration speaks of chain-hostnames(), under any of its names.
