@@ -129,6 +129,15 @@ pub fn given_up(oversized_texts: u64, names_left_out: u64, patterns: u64) -> [Co
     ]
 }
 
+/// Messages for which a class or function of Python has failed: it raised, or a process died of them.
+pub fn python(class: &str, raised: u64, lost: u64) -> [Counter; 2] {
+    let make = |cause: &'static str, value| {
+        let labels = vec![("class", class.to_owned()), ("cause", cause.to_owned())];
+        Counter::new("python", class, "", cause, value).with_prom("python_failed_messages_total", labels)
+    };
+    [make("raised", raised), make("lost", lost)]
+}
+
 /// A `source` statement.
 pub fn source(name: &str, processed: u64) -> Counter {
     Counter::new("source", name, "", "processed", processed).with_prom("route_ingress_total", id(name))

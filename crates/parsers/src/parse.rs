@@ -11,6 +11,12 @@ pub trait Parse: Send + Sync {
     /// record that could not is left as it was.
     fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext);
 
+    /// Why the message that was parsed last, by itself, failed, where the parser knows more than that it does
+    /// not match.
+    fn said(&self, _cx: &mut FilterContext) -> Option<String> {
+        None
+    }
+
     /// Adds what it looks at.
     fn reads(&self, demand: &mut Demand);
 

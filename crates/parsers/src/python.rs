@@ -9,7 +9,7 @@ use diag::Diagnostic;
 use filter::{FilterContext, new_asker};
 pub use options::options;
 use python::marshal::{Item, Malformed, Reader};
-use python::{Identity, Instance, Messages, Names};
+use python::{Fault, Identity, Instance, Messages, Names};
 use record::{Batch, Demand};
 use std::sync::Arc;
 use template::python::{Known, Values, note, taken};
@@ -84,7 +84,7 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
     };
     let place = format!("{:?}", b.span);
     let kind = python::Kind::Parser;
-    let identity = Identity { kind, class: class.to_owned(), options: options?, loaders, place };
+    let identity = Identity { kind, class: class.to_owned(), options: options?, loaders, place, flags: None };
     let loaded = b.env.scope().python().and_then(|pool| pool.load(identity).map_err(|f| f.to_string()));
     match loaded {
         Ok(instance) => {
@@ -106,6 +106,15 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
 struct Memory {
     values: Values,
     names: Known,
+    /// What is wrong with the last message that failed by itself.
+    said: Option<String>,
+}
+
+impl Python {
+    fn memory(&self, cx: &mut FilterContext) -> Box<Memory> {
+        let make = || Memory { values: Values::new(&self.options), names: Known::default(), said: None };
+        cx.work.take_state(self.asker, make)
+    }
 }
 
 /// The messages of a selection, on their way to the class and back.
@@ -114,6 +123,8 @@ struct Passing<'a> {
     selection: &'a [u32],
     good: Vec<bool>,
     lenient: bool,
+    /// Messages for which the class raised.
+    raised: u64,
     memory: &'a mut Memory,
     cx: &'a mut FilterContext,
 }
@@ -149,19 +160,31 @@ impl Messages for Passing<'_> {
         }
     }
 
+    fn lost(&mut self, _at: usize, fault: &Fault) {
+        self.memory.said = Some(fault.to_string());
+    }
+
+    /// True, what it has set, or False; where it raised None, or the words of it.
     fn answer(&mut self, at: usize, answer: &mut Reader<'_>) -> Result<(), Malformed> {
         let index = self.selection.get(at).copied().unwrap_or_default() as usize;
         let good = match answer.item()? {
             Item::Bool(good) => good,
-            // It raised.
-            Item::None => self.lenient,
+            Item::None => {
+                self.raised += 1;
+                self.lenient
+            }
+            Item::Text(why) => {
+                self.raised += 1;
+                self.memory.said = Some(String::from_utf8_lossy(why).into_owned());
+                self.lenient
+            }
             Item::Dict => {
                 loop {
                     match answer.item()? {
                         Item::End => break,
                         Item::Text(name) => self.set(index, name, answer)?,
                         Item::Int(what) => {
-                            note(self.batch.records.get_mut(index).ok_or(Malformed)?, what, answer)?;
+                            note(self.batch, index, what, answer)?;
                         }
                         _ => return Err(Malformed),
                     }
@@ -179,15 +202,26 @@ impl Messages for Passing<'_> {
 
 impl Parse for Python {
     fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
-        let make = || Memory { values: Values::new(&self.options), names: Known::default() };
-        let mut memory = cx.work.take_state(self.asker, make);
+        let mut memory = self.memory(cx);
+        memory.said = None;
         let good = vec![false; selection.len()];
-        let mut passing = Passing { batch, selection, good, lenient: self.lenient, memory: &mut memory, cx };
+        let (lenient, memory_of) = (self.lenient, &mut memory);
+        let mut passing = Passing { batch, selection, good, lenient, raised: 0, memory: memory_of, cx };
         self.instance.run(&mut passing);
+        if passing.raised > 0 {
+            self.instance.note_raised(passing.raised);
+        }
         let mut good = passing.good.into_iter();
         selection.retain(|_| good.next().unwrap_or(false));
         cx.work.keep_state(self.asker, memory);
         crate::say_left_out(batch);
+    }
+
+    fn said(&self, cx: &mut FilterContext) -> Option<String> {
+        let mut memory = self.memory(cx);
+        let said = memory.said.take();
+        cx.work.keep_state(self.asker, memory);
+        said
     }
 
     /// Nobody knows what a class reads.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Fault {
     /// There is no such interpreter, or it cannot be started.
     CannotStart(String),

@@ -18,6 +18,8 @@ pub enum Wanted<'a> {
     Value(&'a str),
     /// The names of all values.
     Keys,
+    /// The time stamp: seconds, microseconds, offset of the zone.
+    Stamp,
     Template(Printed<'a>),
 }
 
@@ -25,6 +27,8 @@ pub enum Wanted<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Printed<'a> {
     pub template: &'a str,
+    /// As the options of the driver say, not as the global ones do.
+    pub of_driver: bool,
     /// In time-zone(), not in local-time-zone().
     pub in_send_zone: bool,
     pub seqnum: Seqnum,
@@ -49,7 +53,8 @@ impl<'a> Printed<'a> {
             "m" => Seqnum::OfMessage,
             number => Seqnum::Given(number.parse().ok()?),
         };
-        Some(Printed { template, in_send_zone: zone == "s", seqnum })
+        let of_driver = zone.starts_with(|letter: char| letter.is_ascii_uppercase());
+        Some(Printed { template, of_driver, in_send_zone: zone.eq_ignore_ascii_case("s"), seqnum })
     }
 }
 
@@ -58,8 +63,10 @@ impl Wanted<'_> {
         match name.strip_prefix('\0') {
             None => Wanted::Value(name),
             Some("k") => Wanted::Keys,
+            Some("s") => Wanted::Stamp,
             Some(other) => {
-                let nothing = Printed { template: "", in_send_zone: false, seqnum: Seqnum::Nothing };
+                let nothing =
+                    Printed { template: "", of_driver: false, in_send_zone: false, seqnum: Seqnum::Nothing };
                 Wanted::Template(other.strip_prefix('t').and_then(Printed::of).unwrap_or(nothing))
             }
         }
@@ -117,6 +124,18 @@ pub struct Identity {
     pub loaders: Vec<String>,
     /// Its place in the configuration, or its name there.
     pub place: String,
+    /// Of a source, what flags() says: a dictionary in the format of `marshal`.
+    pub flags: Option<Vec<u8>>,
+}
+
+/// Messages for which a class or function has failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failures {
+    pub class: String,
+    /// It raised.
+    pub raised: u64,
+    /// A process died of them, or none could be found for them.
+    pub lost: u64,
 }
 
 /// Shared by all processes of the pool; each makes an object of its own.
@@ -127,6 +146,8 @@ pub struct Instance {
     names: Mutex<Arc<Names>>,
     /// Messages that a process died of, or that none could be found for.
     lost: AtomicU64,
+    /// Messages for which the class raised.
+    raised: AtomicU64,
 }
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
@@ -134,7 +155,14 @@ static NUMBERS: AtomicU64 = AtomicU64::new(1);
 impl Instance {
     pub(crate) fn new(pool: Arc<Pool>, identity: Identity) -> Instance {
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        Instance { pool, number, identity, names: Mutex::default(), lost: AtomicU64::new(0) }
+        Instance {
+            pool,
+            number,
+            identity,
+            names: Mutex::default(),
+            lost: AtomicU64::new(0),
+            raised: AtomicU64::new(0),
+        }
     }
 
     pub fn class(&self) -> &str {
@@ -163,8 +191,17 @@ impl Instance {
         }
     }
 
-    pub fn lost(&self) -> u64 {
-        self.lost.load(Ordering::Relaxed)
+    /// Counts messages for which the class raised.
+    pub fn note_raised(&self, messages: u64) {
+        self.raised.fetch_add(messages, Ordering::Relaxed);
+    }
+
+    pub(crate) fn failures(&self) -> Failures {
+        Failures {
+            class: self.identity.class.clone(),
+            raised: self.raised.load(Ordering::Relaxed),
+            lost: self.lost.load(Ordering::Relaxed),
+        }
     }
 
     pub(crate) fn note_lost(&self, fault: &Fault) {
@@ -190,6 +227,10 @@ impl Instance {
         marshal::text(&self.identity.class, out);
         out.extend_from_slice(&self.identity.options);
         marshal::text(&self.identity.place, out);
+        match &self.identity.flags {
+            Some(flags) => out.extend_from_slice(flags),
+            None => marshal::none(out),
+        }
     }
 }
 
@@ -207,11 +248,15 @@ mod tests {
     fn what_is_asked_for_is_told_apart() {
         assert_eq!(Wanted::of("HOST"), Wanted::Value("HOST"));
         assert_eq!(Wanted::of("\0k"), Wanted::Keys);
-        let printed =
-            |template, in_send_zone, seqnum| Wanted::Template(Printed { template, in_send_zone, seqnum });
+        assert_eq!(Wanted::of("\0s"), Wanted::Stamp);
+        let printed = |template, in_send_zone, seqnum| {
+            Wanted::Template(Printed { template, of_driver: false, in_send_zone, seqnum })
+        };
         assert_eq!(Wanted::of("\0tl0\0$HOST"), printed("$HOST", false, Seqnum::Nothing));
         assert_eq!(Wanted::of("\0tsm\0a\0b"), printed("a\0b", true, Seqnum::OfMessage));
         assert_eq!(Wanted::of("\0tl17\0"), printed("", false, Seqnum::Given(17)));
+        let own = Printed { template: "$HOST", of_driver: true, in_send_zone: true, seqnum: Seqnum::Nothing };
+        assert_eq!(Wanted::of("\0tS0\0$HOST"), Wanted::Template(own));
         for wrong in ["\0", "\0t", "\0tx", "\0tl-1\0a", "\0t\0a"] {
             assert_eq!(Wanted::of(wrong), printed("", false, Seqnum::Nothing), "{wrong:?}");
         }

@@ -2,7 +2,7 @@
 
 use crate::child::Child;
 use crate::fault::Fault;
-use crate::instance::{Identity, Instance};
+use crate::instance::{Failures, Identity, Instance};
 use crate::marshal::{Item, Reader};
 use crate::output;
 use crate::program::Script;
@@ -97,6 +97,24 @@ pub fn pool(program: Script) -> Arc<Pool> {
     let pool = Arc::new(pool);
     pools.push(Arc::downgrade(&pool));
     pool
+}
+
+/// What the classes and functions that are in use have failed for, each name once.
+pub fn failures() -> Vec<Failures> {
+    let pools: Vec<_> = POOLS.lock().iter().filter_map(Weak::upgrade).collect();
+    let mut all: Vec<Failures> = Vec::new();
+    for pool in pools {
+        let instances: Vec<_> = pool.instances.lock().iter().filter_map(Weak::upgrade).collect();
+        for more in instances.iter().map(|instance| instance.failures()) {
+            match all.iter_mut().find(|known| known.class == more.class) {
+                Some(known) => {
+                    (known.raised, known.lost) = (known.raised + more.raised, known.lost + more.lost)
+                }
+                None => all.push(more),
+            }
+        }
+    }
+    all
 }
 
 fn state_of(path: &PathBuf) -> Option<FileState> {
@@ -212,7 +230,7 @@ impl Pool {
     pub(crate) fn known<'s>(&self, seat: &'s mut Chair, instance: &Instance) -> Result<&'s mut Child, Fault> {
         let child = self.child(seat)?;
         if !child.known.contains_key(&instance.number) {
-            let made = child.call("init", 5, |out| instance.write_init(out));
+            let made = child.call("init", 6, |out| instance.write_init(out));
             if made.is_ok() {
                 child.known.insert(instance.number, 0);
             }

@@ -90,7 +90,12 @@ impl Post {
         );
         let mut sent = Sent { fates: Vec::with_capacity(count), ended: Ended::Well };
         for at in 0..count {
-            match self.exchange(&mut chair, at..at + 1, messages) {
+            let result = match self.exchange(&mut chair, at..at + 1, messages) {
+                // Somebody else may have killed the process just now.
+                Err(Fault::Ended(_)) => self.exchange(&mut chair, at..at + 1, messages),
+                result => result,
+            };
+            match result {
                 Ok(Sent { mut fates, ended }) => {
                     sent.fates.append(&mut fates);
                     match ended {

@@ -46,6 +46,20 @@ pub struct Posted<'a> {
     pub messages: Reader<'a>,
 }
 
+/// What came from the process.
+pub enum Came<'a> {
+    Posted(Posted<'a>),
+    Asked(Asked<'a>),
+}
+
+/// A question about a message that is not posted yet: what it is in the program.
+pub struct Asked<'a> {
+    /// As `syslogng.message` writes what it asks for.
+    pub name: String,
+    /// A dictionary, as of a message that is posted.
+    pub message: Reader<'a>,
+}
+
 impl Producer {
     /// Starts the process, makes the object, and lets it run. `pauses`: of a fetcher, until it opens again
     /// and until it asks again.
@@ -76,8 +90,8 @@ impl Producer {
         &self.answers
     }
 
-    /// The next messages that are there; `None` when none are. An error: the process has ended.
-    pub fn next_posted(&mut self) -> Result<Option<Posted<'_>>, Fault> {
+    /// What is there next; `None` when nothing is. An error: the process has ended.
+    pub fn next_came(&mut self) -> Result<Option<Came<'_>>, Fault> {
         loop {
             let Some((begin, end)) = self.whole()? else {
                 if !self.read()? {
@@ -88,15 +102,14 @@ impl Producer {
             self.taken = end;
             let frame = self.input.get(begin..end).unwrap_or_default();
             if let Some(reply) = persist::reply(frame).or_else(|| templates::reply(frame)) {
-                self.answers.write(|out| {
-                    marshal::tuple(2, out);
-                    marshal::text("reply", out);
-                    out.extend_from_slice(&reply);
-                });
+                self.answers.reply(&reply);
                 continue;
             }
-            if is_post(frame) {
-                break self.posted(begin, end).map(Some);
+            if begins_with(frame, b"post") {
+                break self.posted(begin, end).map(|posted| Some(Came::Posted(posted)));
+            }
+            if begins_with(frame, b"made") {
+                break self.asked(begin, end).map(|asked| Some(Came::Asked(asked)));
             }
             if !is_ended(frame) {
                 return Err(Fault::Malformed);
@@ -114,6 +127,17 @@ impl Producer {
         };
         let (number, count) = parse().map_err(|marshal::Malformed| Fault::Malformed)?;
         Ok(Posted { number, count, messages: reader })
+    }
+
+    fn asked(&self, begin: usize, end: usize) -> Result<Asked<'_>, Fault> {
+        let mut reader = Reader::new(self.input.get(begin..end).unwrap_or_default());
+        let mut parse = || {
+            reader.item()?;
+            reader.text()?;
+            reader.text().map(|name| String::from_utf8_lossy(name).into_owned())
+        };
+        let name = parse().map_err(|marshal::Malformed| Fault::Malformed)?;
+        Ok(Asked { name, message: reader })
     }
 
     /// Where a whole frame stands.
@@ -171,6 +195,15 @@ impl Answers {
         });
     }
 
+    /// Answers a question, with a value in the format of `marshal`.
+    pub fn reply(&self, value: &[u8]) {
+        self.write(|out| {
+            marshal::tuple(2, out);
+            marshal::text("reply", out);
+            out.extend_from_slice(value);
+        });
+    }
+
     /// Writes what waits; whether nothing is left.
     pub fn flush(&self) -> bool {
         let mut out = self.out.lock();
@@ -209,11 +242,7 @@ fn flush((stream, waiting): &mut (UnixStream, Vec<u8>)) {
 
 fn begins_with(frame: &[u8], word: &[u8]) -> bool {
     let mut reader = Reader::new(frame);
-    matches!((reader.item(), reader.text()), (Ok(Item::Tuple(_)), Ok(first)) if first == word)
-}
-
-fn is_post(frame: &[u8]) -> bool {
-    begins_with(frame, b"post")
+    matches!((reader.item(), reader.text()), (Ok(Item::Tuple(2..)), Ok(first)) if first == word)
 }
 
 /// run() has returned: nothing more will come.

@@ -39,6 +39,9 @@ pub trait Messages {
         marshal::tuple(0, out);
     }
 
+    /// Told of a message that no process could answer for.
+    fn lost(&mut self, _at: usize, _fault: &Fault) {}
+
     /// Takes what the class has made of a message.
     fn answer(&mut self, at: usize, answer: &mut Reader<'_>) -> Result<(), Malformed>;
 }
@@ -62,10 +65,17 @@ impl Instance {
 
     /// What came of a batch that a process did not survive: the message it died of is lost, no other.
     fn one_by_one(&self, seat: &mut Chair, part: Range<usize>, messages: &mut dyn Messages, fault: &Fault) {
-        let single = part.len() == 1;
-        if single {
+        let lose = |at: usize, fault: &Fault, messages: &mut dyn Messages| {
             self.note_lost(fault);
-            return;
+            messages.lost(at, fault);
+        };
+        if part.len() == 1 {
+            let at = part.start;
+            let again = match fault {
+                Fault::Ended(_) => self.exchange(seat, part, messages),
+                _ => Err(fault.clone()),
+            };
+            return again.unwrap_or_else(|fault| lose(at, &fault, messages));
         }
         oplog::limited(
             "python.again",
@@ -74,9 +84,12 @@ impl Instance {
             &[("class", &self.class()), ("messages", &part.len()), ("reason", fault)],
         );
         for at in part {
-            if let Err(fault) = self.exchange(seat, at..at + 1, messages) {
-                self.note_lost(&fault);
-            }
+            let result = match self.exchange(seat, at..at + 1, messages) {
+                // Somebody else may have killed the process just now.
+                Err(Fault::Ended(_)) => self.exchange(seat, at..at + 1, messages),
+                result => result,
+            };
+            result.unwrap_or_else(|fault| lose(at, &fault, messages));
         }
     }
 

@@ -51,6 +51,8 @@ class Frames:
 class Wire:
     """The way to the program once the source runs: one thread reads, all may write and ask."""
 
+    makes_messages = True
+
     def __init__(self, wire):
         self.wire = wire
         self.writing = threading.Lock()

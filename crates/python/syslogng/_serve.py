@@ -12,8 +12,8 @@ import types
 
 import syslogng
 from syslogng import _produce, _wire, confgen, logger
-from syslogng._deliver import RESULTS, Sender, Served, raised
-from syslogng.message import PLAIN, Batch, Received, changes
+from syslogng._deliver import RESULTS, Sender, Served, raised, words
+from syslogng.message import PLAIN, Batch, ParseOptions, Received, changes
 
 MAIN = "_syslogng_main"
 held, size, values, copy, clear = sys.getrefcount, dict.__len__, dict.values, dict.copy, dict.clear
@@ -80,8 +80,8 @@ def load(kind, name, loaders):
     return files()
 
 
-def init(number, kind, name, options, place):
-    """Makes the object and calls its init(). `place` is what the configuration calls it."""
+def init(number, kind, name, options, place, flags):
+    """Makes the object and calls its init(). `place` is what the configuration calls it, `flags` are those of a source."""
     if number in served:
         return None
     found = resolve(name)
@@ -92,13 +92,15 @@ def init(number, kind, name, options, place):
     if kind == "destination":
         # Before the constructor may look at them.
         found.template_options, found.seqnum, found.persist_name = syslogng.LogTemplateOptions(), 0, place
+        found.template_options._of_driver = True
         for result, meaning in RESULTS.items():
             setattr(found, result, meaning)
     if kind == "source" or kind == "fetcher":
-        found.persist_name = place
+        found.persist_name, found.flags, found.parse_options = place, flags, ParseOptions()
         if kind == "fetcher":
             for at, result in enumerate(("ERROR", "NOT_CONNECTED", "SUCCESS", "TRY_AGAIN", "NO_DATA")):
                 setattr(found, "FETCH_" + result, at)
+                setattr(found, result, at)
         elif not hasattr(found, "post_message"):
             found.post_message = _produce.post
     if kind == "headers":
@@ -175,7 +177,8 @@ def parse(number, names, rows):
             raise
         except BaseException:
             one.failed("parse() failed")
-            append(None)
+            # Somebody may look at a message that comes alone.
+            append(words() if len(rows) == 1 else None)
         at += 1
     batch.open = False
     return answers

@@ -21,6 +21,9 @@ class Gone(Exception):
 class Wire:
     """Both ends take turns: whoever has asked waits for the answer."""
 
+    # Whether the program can be asked what messages of this process will be there.
+    makes_messages = False
+
     def __init__(self, stream, file):
         self.stream = stream
         self.file = file

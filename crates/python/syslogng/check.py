@@ -14,6 +14,7 @@ import traceback
 
 import syslogng
 from syslogng import _wire
+from syslogng.message import KEYS, RAW
 
 SOURCE_SECONDS = 1.0
 MESSAGES_SHOWN = 10
@@ -21,6 +22,8 @@ MESSAGES_SHOWN = 10
 
 class _State:
     """In the place of the program: what a Persist keeps lives until the end of the check."""
+
+    makes_messages = False
 
     def __init__(self):
         self.kept = {}
@@ -50,6 +53,12 @@ def _format(self, msg, options=None, tz=0, seqnum=0):
     return name.sub(
         lambda found: "$" if found[1] else msg.get_as_str(found[2] or found[4], found[3] or ""), self.template
     )
+
+
+def _taken_whole(self, name):
+    """There is no program that parses: the text is the MESSAGE."""
+    raw = dict.get(self, RAW)
+    return ["MESSAGE"] if name == KEYS and raw is not None else raw if name == "MESSAGE" else None
 
 
 def _say(level, text, who=None):
@@ -219,6 +228,7 @@ def main(arguments=None):
     sys.path.insert(0, os.getcwd())
     _wire.wire, _wire.say = _State(), _say
     syslogng.LogTemplate.format = _format
+    syslogng.LogMessage._made = _taken_whole
     syslogng.LogSource.post_message = lambda self, msg: _POSTED.append(msg)
     try:
         found = _resolve(args.name)

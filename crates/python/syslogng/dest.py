@@ -11,7 +11,7 @@ class LogDestination:
     """
 
     # What send() and flush() return. True is SUCCESS, False is ERROR.
-    DROP, ERROR, SUCCESS, QUEUED, NOT_CONNECTED, RETRY = 0, 1, 3, 4, 5, 6
+    DROP, ERROR, SUCCESS, QUEUED, NOT_CONNECTED, RETRY, MAX = 0, 1, 3, 4, 5, 6, 7
 
     # For LogTemplate.format(): templates are printed as the options of the destination say.
     template_options = None
@@ -42,6 +42,9 @@ class LogDestination:
         """Sends a message, or a dict of value-pairs(). SUCCESS: it is delivered, and so are those before it that
         were QUEUED. QUEUED: flush() will tell. DROP: it will never be taken."""
         raise NotImplementedError
+
+    def stats_written_bytes_add(self, count: int) -> None:
+        """Has no effect: the program counts the bytes of what it has delivered."""
 
     def flush(self):
         """Called at the end of each batch: what became of the messages that were QUEUED."""

@@ -1,6 +1,7 @@
 """LogMessage: one message, as parsers, template functions and destinations get it and sources make it."""
 
-from datetime import datetime, timezone
+import socket
+from datetime import datetime, timedelta, timezone
 from typing import Any, List, Union
 
 from syslogng import _wire
@@ -13,13 +14,26 @@ PLAIN = frozenset({str, bytes, float, bool, type(None)})
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _INT_MAX = 1 << 63
 
-# In what was set: facility and severity, the time stamp. Names are texts.
+# In what was set: facility and severity, the time stamp, the text that is parsed first, the sender's address. Names
+# are texts.
 PRI = 0
 STAMP = 1
+RAW = 2
+PEER = 3
+_BESIDE = frozenset({PRI, STAMP, RAW, PEER})
+# user.notice
+_PRI_DEFAULT = 13
 
-# Asked for like a value: the names of a message; what a template prints.
+# Asked for like a value: the names of a message; its time stamp; what a template prints.
 KEYS = "\0k"
+STAMP_ASKED = "\0s"
 TEMPLATE = "\0t"
+
+
+class ParseOptions:
+    """How the options of a source say that texts are parsed."""
+
+    __slots__ = ()
 
 
 class Batch:
@@ -97,7 +111,26 @@ class LogMessage(dict):
             place = self._names.get(name)
             if place is not None:
                 return self._row[place]
-        return None if self._batch is _NOTHING else self._batch.column(name)[self._at]
+        return self._made(name) if self._batch is _NOTHING else self._batch.column(name)[self._at]
+
+    def _made(self, name):
+        """Of a message that this process makes: what it is in the program, which parses it and knows the macros."""
+        wire = _wire.wire
+        return wire.ask("made", name, changes(self)) if wire.makes_messages else None
+
+    def _set_beside(self, what, value):
+        """Sets what is no name-value pair."""
+        _set(self, what, value)
+
+    @staticmethod
+    def parse(raw: Union[str, bytes], parse_options: ParseOptions) -> "LogMessage":
+        """A message of a text as a sender writes it, read as flags(), format(), time-zone() and their kin say at the source whose
+        `self.parse_options` these are."""
+        if not isinstance(parse_options, ParseOptions):
+            raise TypeError("Parse options expected in the second parameter")
+        msg = LogMessage()
+        _set(msg, RAW, raw.encode("utf-8", "surrogateescape") if isinstance(raw, str) else bytes(raw))
+        return msg
 
     def get(self, name: Union[str, bytes], default: Any = None) -> Any:
         """The value of a name; `default` when it is not set."""
@@ -135,7 +168,7 @@ class LogMessage(dict):
 
     def keys(self) -> List[bytes]:
         """The names that are set."""
-        names = [] if self._batch is _NOTHING else [n.encode("utf-8") for n in self._batch.column(KEYS)[self._at]]
+        names = [name.encode("utf-8") for name in self._value(KEYS) or ()]
         for name in dict.keys(self):
             if name.__class__ is not int:
                 name = name if name.__class__ is bytes else name.encode("utf-8")
@@ -161,7 +194,19 @@ class LogMessage(dict):
         """Sets facility and severity, 8 * facility + severity."""
         if pri.__class__ is not int or not 0 <= pri < 1024:
             raise ValueError("a priority is a number from 0 to 1023")
-        _set(self, PRI, pri)
+        self._set_beside(PRI, pri)
+
+    def get_pri(self) -> int:
+        """Facility and severity, 8 * facility + severity."""
+        pri = _get(self, PRI)
+        if pri is None:
+            pri = self._value("PRI")
+        return _PRI_DEFAULT if pri is None else int(pri)
+
+    def _value(self, name):
+        """A value that cannot be set under this name."""
+        place = self._names.get(name)
+        return self._asked(name) if place is None else self._row[place]
 
     def set_timestamp(self, timestamp: datetime) -> None:
         """Sets the time stamp. One without a zone is read as syslog-ng does: in UTC, shown in the local zone."""
@@ -174,7 +219,30 @@ class LogMessage(dict):
         else:
             since -= offset
         seconds = since.days * 86400 + since.seconds
-        _set(self, STAMP, (seconds, since.microseconds, int(offset.total_seconds())))
+        self._set_beside(STAMP, (seconds, since.microseconds, int(offset.total_seconds())))
+
+    def get_timestamp(self) -> datetime:
+        """The time stamp as the message has it, in its own zone; the datetime says no zone."""
+        stamp = _get(self, STAMP) or self._value(STAMP_ASKED)
+        if stamp is None:
+            return datetime.now()
+        seconds, microseconds, offset = stamp
+        return _EPOCH.replace(tzinfo=None) + timedelta(seconds=seconds + offset, microseconds=microseconds)
+
+    def set_source_ipaddress(self, ip: Union[str, bytes]) -> bool:
+        """Sets SOURCEIP, and HOST_FROM with it. False: it is no address."""
+        text = ip.decode("ascii", "replace") if isinstance(ip, bytes) else ip
+        for family in (socket.AF_INET, socket.AF_INET6):
+            try:
+                socket.inet_pton(family, text)
+            except OSError:
+                continue
+            self._set_beside(PEER, text)
+            return True
+        return False
+
+    def set_recvd_rawmsg_size(self, size: int) -> None:
+        """Has no effect: the program counts the bytes that come from this process."""
 
     def set_bookmark(self, bookmark: Any) -> None:
         """What the ack tracker of a source gives back when the message is delivered."""
@@ -202,11 +270,14 @@ class ReadOnly(Received):
             "a destination cannot change a message".format(name)
         )
 
+    def _set_beside(self, what, value):
+        raise TypeError("Log message is read only: a destination cannot change a message")
+
 
 def changes(message):
     """What was set, in the form that goes to the program."""
     return {
-        name if name.__class__ is int else _name(name): value if name.__class__ is int else _written(value)
+        name if name in _BESIDE else _name(name): value if name in _BESIDE else _written(value)
         for name, value in dict.items(message)
     }
 
@@ -223,6 +294,8 @@ def _read(value):
     """A value as the class sees it: those that have another text than Python's come as (type, text, value)."""
     if value is ...:
         return None
+    if value.__class__ is list:
+        return [item.encode("utf-8", "surrogateescape") if item.__class__ is str else item for item in value]
     if value.__class__ is not tuple:
         return value
     kind, _, plain = value
@@ -244,6 +317,8 @@ def _text(value, encoding, errors):
         return "{:f}".format(value)
     if value.__class__ is list:
         return ",".join(_text(item, encoding, errors) for item in value)
+    if value.__class__ is datetime:
+        return "{:.3f}".format(value.timestamp())
     return str(value)
 
 

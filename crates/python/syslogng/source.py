@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from syslogng import _produce
-from syslogng.message import LogMessage
+from syslogng.message import LogMessage, ParseOptions
 
 
 class _Source:
@@ -12,6 +12,10 @@ class _Source:
     persist_name = ""
     # InstantAckTracker, ConsecutiveAckTracker or BatchedAckTracker, set in init(); None: nobody wants to know.
     ack_tracker = None
+    # What flags() says, by name, for those who parse themselves: {"parse": True, "syslog-protocol": False ...}.
+    flags = {}
+    # For LogMessage.parse().
+    parse_options = ParseOptions()
 
     def init(self, options: dict) -> bool:
         """Called once, with what options() says. False: the program does not start."""
@@ -52,6 +56,7 @@ class LogFetcher(_Source):
 
     # What fetch() returns: one of them, or FETCH_SUCCESS and a message.
     FETCH_ERROR, FETCH_NOT_CONNECTED, FETCH_SUCCESS, FETCH_TRY_AGAIN, FETCH_NO_DATA = range(5)
+    ERROR, NOT_CONNECTED, SUCCESS, TRY_AGAIN, NO_DATA = range(5)
 
     def open(self) -> bool:
         """Opens a connection. False: it is tried again after time-reopen()."""

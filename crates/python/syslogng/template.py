@@ -17,13 +17,17 @@ class LogTemplateException(Exception):
 
 
 class LogTemplateOptions:
-    """How a destination prints: `ts-format()`, `frac-digits()`, `time-zone()` and their kin."""
+    """How templates print: `ts-format()`, `frac-digits()`, `time-zone()` and their kin. One that is made prints as the global
+    options say; that of a destination, `self.template_options`, as its own do."""
+
+    _of_driver = False
 
 
 class LogTemplate:
     """`LogTemplate("${HOST} $(lowercase ${PROGRAM})").format(msg)`"""
 
-    def __init__(self, template: str):
+    def __init__(self, template: str, options: LogTemplateOptions = None):
+        self.options = _checked(options)
         if template not in _known:
             why = _wire.wire.ask("template", template)
             if why is not None:
@@ -36,18 +40,29 @@ class LogTemplate:
     def __str__(self) -> str:
         return self.template
 
-    def format(self, msg: LogMessage, options=None, tz: int = LTZ_LOCAL, seqnum: int = 0) -> str:
+    def format(self, msg: LogMessage, options=None, tz: int = LTZ_SEND, seqnum: int = 0) -> str:
         """The text for a message as it came; what was set since is not seen.
 
-        It is printed with the options of the destination, or of the parser's configuration, whatever `options`
-        is. `seqnum` is what $SEQNUM prints, nothing when it is 0.
+        `options` are those given here, else those of the constructor, else the global ones. `seqnum` is what $SEQNUM
+        prints, nothing when it is 0.
         """
+        if not isinstance(msg, LogMessage):
+            raise TypeError("LogMessage expected in the first parameter")
+        options = _checked(options) or self.options
         if tz != LTZ_LOCAL and tz != LTZ_SEND:
             raise ValueError("tz is LTZ_LOCAL or LTZ_SEND")
         batch = msg._batch
         number = "m" if seqnum and seqnum == batch.number else str(int(seqnum))
-        name = "{}{}{}\0{}".format(TEMPLATE, "s" if tz == LTZ_SEND else "l", number, self.template)
-        value = batch.column(name)[msg._at]
+        zone = "s" if tz == LTZ_SEND else "l"
+        if options is not None and options._of_driver:
+            zone = zone.upper()
+        value = msg._value("{}{}{}\0{}".format(TEMPLATE, zone, number, self.template))
         if value is None:
             raise LogTemplateException("`{}` is no template".format(self.template))
         return value.decode("utf-8", "replace")
+
+
+def _checked(options):
+    if options is not None and not isinstance(options, LogTemplateOptions):
+        raise TypeError("LogTemplateOptions expected in the second parameter")
+    return options

@@ -5,10 +5,17 @@ use crate::value_pairs::ValuePairs;
 use crate::{Msg, NoScope, RenderContext, Template, TemplateOptions, list};
 use python::marshal::{self, Item, Malformed, Reader};
 use python::{Names, Printed, Seqnum, Wanted};
-use record::{Batch, Demand, Flags, NameId, Record, Stamp, Value, ValueType};
+use record::{Batch, Context, Demand, Flags, NameId, Peer, Record, Stamp, Value, ValueType};
 use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use wire::sdata::{PREFIX, lookup, params, unescape};
+
+/// What stands for the sender's address in what a class has set; `syslogng.message` has the same number.
+const PEER: i64 = 3;
+/// Nobody knows at which address it came in.
+const IPV4_NONE: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+const IPV6_NONE: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
 
 /// Names asked for later of which it is remembered how they are found.
 const ASKED_MAX: usize = 256;
@@ -23,6 +30,8 @@ pub fn reads(demand: &mut Demand) {
 /// How the values of names are found. One per worker and class.
 pub struct Values {
     options: TemplateOptions,
+    /// Of a driver, the options of templates that are none of its own.
+    globals: Option<TemplateOptions>,
     names: Arc<Names>,
     row: Vec<Getter>,
     asked: HashMap<Box<str>, Getter>,
@@ -39,19 +48,22 @@ enum Getter {
     /// What a template prints, a text whatever it is.
     Text(Box<Template>, Seqnum),
     Keys,
+    Stamp,
     Nothing,
 }
 
 impl Getter {
-    fn of(name: &str, options: &TemplateOptions) -> Getter {
+    fn of(name: &str, options: &TemplateOptions, globals: &TemplateOptions) -> Getter {
         let compiled = |text: &str| Template::compile(text, options, &NoScope).ok().map(Box::new);
-        let printed = |Printed { template, in_send_zone, seqnum }| {
+        let printed = |Printed { template, of_driver, in_send_zone, seqnum }| {
+            let options = if of_driver { options } else { globals };
             let options = if in_send_zone { options.clone() } else { options.for_file_names() };
             let compiled = Template::compile(template, &options, &NoScope).ok()?;
             Some(Getter::Text(Box::new(compiled), seqnum))
         };
         match Wanted::of(name) {
             Wanted::Keys => Getter::Keys,
+            Wanted::Stamp => Getter::Stamp,
             Wanted::Template(text) => printed(text).unwrap_or(Getter::Nothing),
             Wanted::Value(name) if crate::is_computed(name) => {
                 compiled(&format!("${{{name}}}")).map_or(Getter::Nothing, Getter::Macro)
@@ -72,11 +84,21 @@ impl Values {
     pub fn new(options: &TemplateOptions) -> Values {
         Values {
             options: options.clone(),
+            globals: None,
             names: Arc::default(),
             row: Vec::new(),
             asked: HashMap::new(),
             text: Vec::new(),
         }
+    }
+
+    /// Of a driver, with options of its own.
+    pub fn of_driver(options: &TemplateOptions, globals: &TemplateOptions) -> Values {
+        Values { globals: Some(globals.clone()), ..Values::new(options) }
+    }
+
+    fn getter(&self, name: &str) -> Getter {
+        Getter::of(name, &self.options, self.globals.as_ref().unwrap_or(&self.options))
     }
 
     /// Before @version 4.0 all values were texts.
@@ -87,7 +109,7 @@ impl Values {
     /// Writes the values that go with each message.
     pub fn row(&mut self, msg: Msg<'_>, names: &Arc<Names>, cx: &mut RenderContext, out: &mut Vec<u8>) {
         if !Arc::ptr_eq(names, &self.names) {
-            self.row = names.list.iter().map(|name| Getter::of(name, &self.options)).collect();
+            self.row = names.list.iter().map(|name| self.getter(name)).collect();
             self.names = Arc::clone(names);
         }
         let typed = self.is_typed();
@@ -113,7 +135,7 @@ impl Values {
             if self.asked.len() >= ASKED_MAX {
                 self.asked.clear();
             }
-            self.asked.insert(name.into(), Getter::of(name, &self.options));
+            self.asked.insert(name.into(), self.getter(name));
         }
         let typed = self.is_typed();
         match self.asked.get(name) {
@@ -161,6 +183,11 @@ fn put(
             marshal::bytes(text, out);
         }
         Getter::Keys => keys(msg, out),
+        Getter::Stamp => {
+            let Stamp { secs, usec, offset } = record.stamp;
+            marshal::tuple(3, out);
+            [secs, i64::from(usec), i64::from(offset)].iter().for_each(|number| marshal::int(*number, out));
+        }
         Getter::Nothing => marshal::none(out),
     }
 }
@@ -304,8 +331,13 @@ fn number(answer: &mut Reader<'_>) -> Result<i64, Malformed> {
     }
 }
 
-/// Reads facility and severity, or the time stamp.
-pub fn note(record: &mut Record, what: i64, answer: &mut Reader<'_>) -> Result<(), Malformed> {
+/// Reads facility and severity, the time stamp, or the sender's address.
+pub fn note(batch: &mut Batch, index: usize, what: i64, answer: &mut Reader<'_>) -> Result<(), Malformed> {
+    if what == PEER {
+        let text = std::str::from_utf8(answer.text()?).map_err(|_| Malformed)?;
+        return comes_from(batch, index, text.parse().map_err(|_| Malformed)?);
+    }
+    let record = batch.records.get_mut(index).ok_or(Malformed)?;
     match what {
         0 => record.pri = u16::try_from(number(answer)?).map_err(|_| Malformed)?,
         1 => {
@@ -322,6 +354,29 @@ pub fn note(record: &mut Record, what: i64, answer: &mut Reader<'_>) -> Result<(
         }
         _ => return Err(Malformed),
     }
+    Ok(())
+}
+
+/// Lets a message come from an address. Those of one address share what they have in common.
+fn comes_from(batch: &mut Batch, index: usize, ip: IpAddr) -> Result<(), Malformed> {
+    let record = batch.records.get(index).ok_or(Malformed)?;
+    let before = batch.context(record).cloned().unwrap_or_else(|| Context::local("", "", ""));
+    let is_it = |context: &Context| {
+        matches!(&context.peer, Peer::Inet { remote, .. } if remote.ip() == ip)
+            && context.source == before.source
+    };
+    let place = match batch.contexts.iter().rposition(|context| is_it(context)) {
+        Some(place) => place,
+        None => {
+            let remote = SocketAddr::new(ip, 0);
+            let local = SocketAddr::new(if ip.is_ipv4() { IPV4_NONE } else { IPV6_NONE }, 0);
+            let peer = Peer::Inet { remote, local, proxy: None };
+            batch.contexts.push(Arc::new(Context { peer, host_from: ip.to_string().into(), ..before }));
+            batch.contexts.len() - 1
+        }
+    };
+    let place = u16::try_from(place).map_err(|_| Malformed)?;
+    batch.records.get_mut(index).ok_or(Malformed)?.context = place;
     Ok(())
 }
 

@@ -8,19 +8,18 @@ use conf_schema::Settings;
 use delivery::batching::{Batching, MakeFlight};
 use delivery::writer::Writer;
 use delivery::{disk_buffer, writing};
-use diag::{Diagnostic, Diagnostics, Fault};
-use driver_options::pairs;
+use diag::{Diagnostic, Diagnostics, Fault, Reported};
+use driver_options::{Reading, pairs};
 use engine::Sink;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use flight::{FlightSink, Limits};
-use guest::{Line, Seat};
+use flight::Limits;
+use guest::{Caller, Line};
 use packed::{Load, Packed};
 use parking_lot::Mutex;
 use python::{Identity, Instance, Kind, Post};
 use session::{Session, Taking};
 use std::sync::Arc;
 use std::time::Duration;
-use template::Template;
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::PYTHON, build)];
 
@@ -29,9 +28,14 @@ const TIME_REOPEN: Duration = Duration::from_secs(1);
 /// Messages of a batch when batch-lines() does not say.
 const LINES: usize = 500;
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let options = writing::template_options(s, cx);
-    let mut batching = Batching::read(s, &options, cx, diags)?;
+    let mut r = Reading { s, templates: &options, cx, code: "D0200", diags };
+    let mut batching = Batching::read(&mut r)?;
     if batching.limits.lines == 0 && batching.limits.bytes == 0 {
         batching.limits.lines = LINES;
     }
@@ -40,20 +44,19 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     }
     let class = s.text("class").unwrap_or_default().to_owned();
     if class.is_empty() {
-        let finding = Diagnostic::error("D0200", "python() needs class()", s.call_span()?);
-        diags.push(finding.help("as class(\"module.Class\")"));
-        return None;
+        return r.wrong_at(None, "python() needs class()", "as class(\"module.Class\")");
     }
-    let pairs = pairs::read((s, "value-pairs"), &[], &options, cx, diags).ok()?;
-    let empty = Template::compile("", &options, cx.scope).ok()?;
-    let mut writer = Writer::new(Arc::new(empty), cx.identity);
+    let pairs = pairs::read("value-pairs", &[], &mut r)?;
+    let at = r.call_span()?;
+    let mut writer = Writer::new(r.compile("", at)?, cx.identity);
     writer.parts = Some(Arc::new(Packed::default()));
     writer.numbers_all = true;
-    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
+    writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     let key = writing::key(s, &mut writer, || format!("python({class})"));
-    let instance = instance(s, (&class, &key), cx, diags)?;
+    let instance = instance(s, (&class, &key), cx, r.diags)?;
     let taking = Arc::new(Taking {
         options,
+        globals: cx.global_template_options(),
         identity: cx.identity.clone(),
         pairs,
         retries: batching.limits.retries,
@@ -70,19 +73,19 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     }));
     let name = cx.id();
     let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
-        let seat = Seat { home: place.home.clone(), outlet: place.id };
         let (taking, instance) = (Arc::clone(&taking), Arc::clone(&instance));
         let post = Arc::new(Mutex::new(first.lock().take()));
-        let line: Line<Load> = Line::open(seat, &name, limits.away, packed::load, move |jobs| {
-            let post = post.lock().take().unwrap_or_else(|| Post::new(Arc::clone(&instance)));
-            let session = Session::new(Arc::clone(&taking), post);
-            async move { guest::on_a_thread("python-sends", move || session.serve(&jobs)).await }
-        });
-        Box::new(FlightSink::new(line, limits, name.clone(), place.id, &place.counters))
+        let line: Line<Load> =
+            Line::open(Caller::at(&place), &name, limits.away, packed::load, move |jobs| {
+                let post = post.lock().take().unwrap_or_else(|| Post::new(Arc::clone(&instance)));
+                let session = Session::new(Arc::clone(&taking), post);
+                async move { guest::on_a_thread("python-sends", move || session.serve(&jobs)).await }
+            });
+        line.sink(limits, &place.counters)
     });
     let described = ("python", format!("python,{class}"));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
-    Some(DestinationDriver { key, destination })
+    Ok(DestinationDriver { key, destination })
 }
 
 fn instance(
@@ -90,23 +93,24 @@ fn instance(
     (class, key): (&str, &str),
     cx: &BuildContext<'_>,
     diags: &mut Diagnostics,
-) -> Option<Arc<Instance>> {
+) -> Result<Arc<Instance>, Reported> {
     let identity = Identity {
         kind: Kind::Destination,
         class: class.to_owned(),
-        options: parsers::python::options(s, cx.version, diags)?,
+        options: parsers::python::options(s, cx.version, diags).ok_or(Reported)?,
         loaders: s.list("loaders").iter().map(|text| text.text.clone()).collect(),
         place: key.to_owned(),
+        flags: None,
     };
     let loaded = cx.scope.python().and_then(|pool| pool.load(identity).map_err(|fault| fault.to_string()));
     match loaded {
-        Ok(instance) => Some(instance),
+        Ok(instance) => Ok(instance),
         Err(trace) => {
             let text = format!("the class `{class}` cannot be used: {}", trace.trim_end());
-            diags.push(Diagnostic::error("D0200", text, s.span("class")?).help(
+            diags.push(Diagnostic::error("D0200", text, s.span("class").ok_or(Reported)?).help(
                 "modules are looked for in `python/` beside the configuration, /etc/syslog-ng/python, /etc/syslog-ng/pylib and PYTHONPATH",
             ));
-            None
+            Err(Reported)
         }
     }
 }

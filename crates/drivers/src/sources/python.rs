@@ -5,19 +5,21 @@ mod messages;
 mod port;
 
 use conf_schema::{Component, Context, Cost, Kind as OptionKind, OptionSpec as Opt, Preset, Settings};
-use diag::{Diagnostic, Diagnostics, Fault};
+use diag::{Diagnostic, Diagnostics, Fault, Reported};
 use driver_options::SECONDS_MAX;
-use driver_options::source_groups::SOURCE;
+use driver_options::source_groups::{MESSAGE_FORMAT, READER_FLAGS, SOURCE};
 use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::{Need, Shared};
-use intake::reading::{finish, local_name, made_here};
+use intake::reading::{Defaults, Reading};
+use messages::Making;
 use parking_lot::Mutex;
 use parsers::python::CLASS;
 use port::{Parts, PythonPort};
 use python::{Identity, Instance, Kind, Producer};
 use std::sync::Arc;
 use std::time::Duration;
+use wire::Framing;
 
 pub const PARTS: &[SourcePart] =
     &[SourcePart::new(&PYTHON, build_source), SourcePart::new(&FETCHER, build_fetcher)];
@@ -34,7 +36,7 @@ static PYTHON: Component = Component {
     name: "python",
     aliases: &[],
     positional: &[],
-    groups: &[&CLASS, &SOURCE],
+    groups: &[&CLASS, &MESSAGE_FORMAT, &READER_FLAGS, &SOURCE],
     own: &[TIME_REOPEN],
     presets: &[],
     not_yet: &[],
@@ -49,7 +51,7 @@ static FETCHER: Component = Component {
     name: "python-fetcher",
     aliases: &[],
     positional: &[],
-    groups: &[&CLASS, &SOURCE],
+    groups: &[&CLASS, &MESSAGE_FORMAT, &READER_FLAGS, &SOURCE],
     own: &[
         TIME_REOPEN,
         Opt::new(
@@ -67,11 +69,19 @@ static FETCHER: Component = Component {
     cost: Some(Cost::elsewhere("Each message a dictionary, up to 500 at a time from the process.")),
 };
 
-fn build_source(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build_source(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<SourceDriver, Reported> {
     build("python", Kind::Source, s, cx, diags)
 }
 
-fn build_fetcher(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build_fetcher(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<SourceDriver, Reported> {
     build("python-fetcher", Kind::Fetcher, s, cx, diags)
 }
 
@@ -81,22 +91,25 @@ fn build(
     s: &Settings,
     cx: &BuildContext<'_>,
     diags: &mut Diagnostics,
-) -> Option<SourceDriver> {
-    let finish = finish(s, cx, true, diags);
-    made_here(s);
+) -> Result<SourceDriver, Reported> {
+    let defaults =
+        Defaults { framing: Framing::Lines, syslog_protocol: true, expect_hostname: true, local: false };
+    let reading = Reading::whole_messages(s, cx, &defaults, diags);
     let class = s.text("class").unwrap_or_default().to_owned();
     if class.is_empty() {
-        let finding = Diagnostic::error("D0200", format!("{driver}() needs class()"), s.call_span()?);
+        let finding =
+            Diagnostic::error("D0200", format!("{driver}() needs class()"), s.call_span().ok_or(Reported)?);
         diags.push(finding.help("as class(\"module.Class\")"));
-        return None;
+        return Err(Reported);
     }
     let key = s.text("persist-name").map_or_else(|| format!("{driver}({class})"), str::to_owned);
     let identity = Identity {
         kind,
         class: class.clone(),
-        options: parsers::python::options(s, cx.version, diags)?,
+        options: parsers::python::options(s, cx.version, diags).ok_or(Reported)?,
         loaders: s.list("loaders").iter().map(|text| text.text.clone()).collect(),
         place: key.clone(),
+        flags: Some(messages::written(&reading.syslog.flags)),
     };
     let described = format!("{identity:?}");
     let loaded = cx.scope.python().and_then(|pool| pool.load(identity).map_err(|fault| fault.to_string()));
@@ -104,10 +117,10 @@ fn build(
         Ok(instance) => instance,
         Err(trace) => {
             let text = format!("the class `{class}` cannot be used: {}", trace.trim_end());
-            diags.push(Diagnostic::error("D0200", text, s.span("class")?).help(
+            diags.push(Diagnostic::error("D0200", text, s.span("class").ok_or(Reported)?).help(
                 "modules are looked for in `python/` beside the configuration, /etc/syslog-ng/python, /etc/syslog-ng/pylib and PYTHONPATH",
             ));
-            return None;
+            return Err(Reported);
         }
     };
     let reopen = s.seconds("time-reopen").unwrap_or(Duration::from_secs(60));
@@ -119,10 +132,17 @@ fn build(
     let start = PythonStart {
         instance: Arc::clone(&instance),
         pauses: (reopen, no_data),
-        window_messages: s.int("log-iw-size").map(|n| n.max(1) as usize),
-        host: local_name(s, cx.globals).into(),
-        group: cx.group.into(),
+        window_messages: reading.window_messages,
+        making: Arc::new(Making {
+            context: Arc::new(record::Context::local(cx.group, &reading.local_name, "local+python")),
+            host: Arc::clone(&reading.local_name),
+            templates: cx.global_template_options(),
+            identity: cx.identity.clone(),
+            encoding: reading.encoding,
+            syslog: reading.syslog,
+        }),
     };
+    let finish = reading.finish;
     // Another instance: a block or a module has changed.
     let opened_with = format!(
         "{} {described} {} {:?} {:?} {}",
@@ -130,9 +150,9 @@ fn build(
         instance.number(),
         start.pauses,
         start.window_messages,
-        start.host
+        start.making.described()
     );
-    Some(SourceDriver {
+    Ok(SourceDriver {
         key,
         opened_with,
         driver,
@@ -147,8 +167,7 @@ struct PythonStart {
     instance: Arc<Instance>,
     pauses: (Duration, Duration),
     window_messages: Option<usize>,
-    host: Arc<str>,
-    group: Arc<str>,
+    making: Arc<Making>,
 }
 
 impl Start for PythonStart {
@@ -161,8 +180,7 @@ impl Start for PythonStart {
             instance: Arc::clone(&self.instance),
             pauses: self.pauses,
             window_messages: self.window_messages,
-            context: Arc::new(record::Context::local(&self.group, &self.host, "local+python")),
-            host: Arc::clone(&self.host),
+            making: Arc::clone(&self.making),
             source: Arc::clone(source),
             started: Arc::new(Mutex::new(Some(Ok(producer)))),
         };

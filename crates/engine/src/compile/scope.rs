@@ -1,9 +1,9 @@
 //! Templates and filters by name: compiled when first asked for, each once.
 
-use super::{Existing, fingerprint};
 use super::filter_counters::FilterCounters;
 use super::misspelt::Values;
 use super::objects::Objects;
+use super::{Existing, fingerprint};
 use conf_schema::{Settings, Switch};
 use conf_syntax::{Call, FilterExpr, TemplateBody, TemplateDef, TypedText};
 use diag::{Diagnostic, Diagnostics, SourceMap, Span};

@@ -8,6 +8,7 @@ use super::Run;
 use crate::driver::Destination;
 use crate::program::{Branch, FilterOp, ParseOp, Step};
 use crate::watch::{At, Event, Verdict, Watching, driver_of};
+use filter::Judged;
 use record::{Flags, Record};
 use rewrite::Rewrite;
 
@@ -112,6 +113,11 @@ impl Run<'_, '_> {
             op.all().parse(run.batch, &mut part, &mut run.scratch.filter);
             watch.tell_changes(message, run.batch, index, &before);
             let holds = part.contains(&(index as u32));
+            if let Some(said) = op.all().said(&mut run.scratch.filter) {
+                let operands: [(_, &[u8]); 1] = [("failed", said.as_bytes())];
+                let judged = Judged { function: "python", operands: &operands, holds: Some(holds) };
+                watch.tell(message, &Event::Judged(step.at(), &judged));
+            }
             watch.tell(message, &Event::Ends(step.at(), passed(holds)));
             watch.show(step.at(), run.batch, index, &mut run.scratch.filter);
             selection.append(&mut part);

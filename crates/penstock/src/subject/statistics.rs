@@ -8,7 +8,7 @@ use control::catalog::{self, DiskLog, DiskQueue, Input, Listener, Output, Times}
 use engine::driver::Destination;
 use engine::ledger::{Reason, TransportError};
 use engine::source::{Carrier, Source};
-use engine::{Place, Shared, View};
+use engine::{LogFolder, Shared, View};
 
 use crate::program::Gone;
 
@@ -57,6 +57,8 @@ pub fn of_program(view: &View, gone: Gone, shared: &Shared) -> Vec<Counter> {
     counters.extend(catalog::friction(lock_waits, wake_ups, hand_overs));
     counters.extend(catalog::given_up(template::oversized(), record::names_left_out(), pattern::given_up()));
     counters.extend(catalog::internal_events(internal, oplog::logger().lost()));
+    #[cfg(feature = "python")]
+    counters.extend(python::failures().into_iter().flat_map(|f| catalog::python(&f.class, f.raised, f.lost)));
     shared.durable.places().iter().for_each(|place| of_log(place, &mut counters));
     let probed = parsers::metrics_probe::snapshot();
     counters.extend(probed.into_iter().map(|m| catalog::probed(m.key, m.labels, m.value)));
@@ -149,7 +151,7 @@ fn of_destination(id: &str, destination: &dyn Destination, counters: &mut Vec<Co
 }
 
 /// A log on disk that destinations with disk-buffer() share.
-fn of_log(place: &Place, counters: &mut Vec<Counter>) {
+fn of_log(place: &LogFolder, counters: &mut Vec<Counter>) {
     let stats = place.log.stats();
     let mut sum = 0;
     let buckets = stats.synced.buckets.iter().enumerate().map(|(i, groups)| {

@@ -55,6 +55,7 @@ fn build(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
         options: b"[\0\0\0\0".to_vec(),
         loaders: Vec::new(),
         place: String::new(),
+        flags: None,
     };
     let instance = pool.load(identity).map_err(|fault| {
         call.error(0, format!("the function `{function}` cannot be used: {}", fault.to_string().trim_end()))
@@ -178,7 +179,10 @@ impl<'a> Calling<'a> {
 
     fn take(&mut self, at: usize, answer: &mut Reader<'_>) -> Result<(), Malformed> {
         let result = match answer.item()? {
-            Item::None => None,
+            Item::None => {
+                self.call.instance.note_raised(1);
+                None
+            }
             Item::Text(text) | Item::Bytes(text) => {
                 let start = self.texts.len();
                 self.texts.extend_from_slice(text);

@@ -112,6 +112,7 @@ fn class(block: &Settings, place: &str, cx: &BuildContext<'_>, diags: &mut Diagn
         options,
         loaders: block.list("loaders").iter().map(|text| text.text.clone()).collect(),
         place: place.to_owned(),
+        flags: None,
     };
     let loaded = cx.scope.python().and_then(|pool| pool.load(identity).map_err(|fault| fault.to_string()));
     match loaded {

@@ -16,6 +16,8 @@ use template::{Identity, Msg, RenderContext, TemplateOptions};
 /// How the messages of a destination are taken.
 pub struct Taking {
     pub options: TemplateOptions,
+    /// Of templates that are not printed with those.
+    pub globals: TemplateOptions,
     pub identity: Identity,
     pub pairs: Option<Arc<ValuePairs>>,
     /// So often a message is tried for which the class raises.
@@ -38,7 +40,10 @@ pub struct Session {
 
 impl Session {
     pub fn new(taking: Arc<Taking>, post: Post) -> Session {
-        let (values, render) = (Values::new(&taking.options), RenderContext::new(taking.identity.clone()));
+        let (values, render) = (
+            Values::of_driver(&taking.options, &taking.globals),
+            RenderContext::new(taking.identity.clone()),
+        );
         let (batch, numbers, failing) = Default::default();
         Session { taking, post, values, render, batch, numbers, failing }
     }

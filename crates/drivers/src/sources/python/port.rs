@@ -1,18 +1,16 @@
 //! The port of a source in Python: it takes what the process posts, tells it what was dealt with, and starts
 //! it again when it has ended.
 
-use super::messages::append;
+use super::messages::{Maker, Making};
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use engine::{Acknowledge, Feed, Mark, Read};
 use intake::listener::register;
 use mio::unix::SourceFd;
 use parking_lot::Mutex;
-use python::{Answers, Instance, Producer};
-use record::Context;
+use python::{Answers, Came, Instance, Producer};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use template::python::Known;
 
 /// What is started in a thread of its own: an interpreter takes its time.
 type Started = Arc<Mutex<Option<Result<Producer, String>>>>;
@@ -21,8 +19,7 @@ pub struct Parts {
     pub instance: Arc<Instance>,
     pub pauses: (Duration, Duration),
     pub window_messages: Option<usize>,
-    pub context: Arc<Context>,
-    pub host: Arc<str>,
+    pub making: Arc<Making>,
     pub source: Arc<Source>,
     /// The first process.
     pub started: Started,
@@ -31,7 +28,7 @@ pub struct Parts {
 pub struct PythonPort {
     parts: Parts,
     feed: Feed,
-    known: Known,
+    maker: Maker,
     token: mio::Token,
     producer: Option<Producer>,
     /// One is being started.
@@ -56,9 +53,9 @@ impl PythonPort {
     pub fn new(parts: Parts, cx: &PortContext, token: mio::Token) -> PythonPort {
         let feed = Feed::new(Arc::clone(&parts.source), parts.window_messages, cx, token);
         PythonPort {
+            maker: Maker::new(Arc::clone(&parts.making)),
             parts,
             feed,
-            known: Known::default(),
             token,
             producer: None,
             is_starting: true,
@@ -120,22 +117,28 @@ impl PythonPort {
         }
     }
 
-    /// Takes what was posted together. Whether there was something.
+    /// Takes what was posted together, or answers a question. Whether there was something.
     fn step(&mut self, cx: &mut PortContext) -> Result<bool, String> {
         let began = Instant::now();
         let Some(producer) = &mut self.producer else { return Ok(false) };
         let answers = Arc::clone(producer.answers());
-        let Some(mut posted) = producer.next_posted().map_err(|fault| fault.to_string())? else {
+        let Some(came) = producer.next_came().map_err(|fault| fault.to_string())? else {
             return Ok(false);
         };
-        let mut batch = cx.batch();
-        batch.contexts.push(Arc::clone(&self.parts.context));
-        let now = (cx.now(), &*self.parts.host);
-        let number = posted.number;
-        if append(&mut batch, &mut posted, &mut self.known, now).is_err() {
+        let (mut batch, now) = (cx.batch(), cx.now());
+        let taken = match came {
+            Came::Posted(mut posted) => {
+                self.maker.append(&mut batch, &mut posted, now).map(|()| Some(posted.number))
+            }
+            Came::Asked(mut asked) => self.maker.answer(&mut batch, &mut asked, now).map(|value| {
+                answers.reply(&value);
+                None
+            }),
+        };
+        let Ok(Some(number)) = taken else {
             cx.recycle(batch);
-            return Err("it posted something that is no message".to_owned());
-        }
+            return taken.map(|_| true).map_err(|_| "it posted something that is no message".to_owned());
+        };
         let mark = Mark::new(Arc::new(Acked(answers)), number);
         let bytes = batch.text.len();
         self.feed.run_marked(batch, Read { bytes, busy: true, began, mark: Some(mark) }, cx);

@@ -86,7 +86,7 @@ fn a_class_reads_what_it_wants() {
     let line = |number: usize| {
         format!(
             "[b'host', None, b'notice', b'c', 7, b'127.0.0.1', b's'] 2026-11-11T03:02:03.456+02:00 app one,.source.s {number} \
-             2026-11-11T01:02:03.456+00:00/ 2026-11-11T01:02:03.456+00:00/7 refused {number} mine True"
+             2026-11-11T03:02:03.456+02:00/ 2026-11-11T01:02:03+00:00/7 refused {number} mine True"
         )
     };
     let refused = "Log message is read only";

@@ -150,6 +150,50 @@ class Made(syslogng.LogFetcher):\n\
     assert_eq!(steps, ["step 1 2", "step 5 3", "step 7 4", "step 8 4"]);
 }
 
+/// As syslog-ng 4.12 prints them for the same class and options.
+#[test]
+fn texts_are_parsed_as_the_source_says() {
+    let lab = Lab::new();
+    let code = "\
+class Made(syslogng.LogFetcher):\n\
+\x20   def init(self, options):\n\
+\x20       self.texts = [\"<13>Oct 11 22:14:15 host app[7]: hi\", b\"<165>1 2020-01-01T00:00:00+02:00 h5 a5 p m [x y=\\\"z\\\"] hi5\", \"garbage here\", None]\n\
+\x20       return True\n\
+\x20   def fetch(self):\n\
+\x20       if not self.texts: return self.NO_DATA, None\n\
+\x20       text = self.texts.pop(0)\n\
+\x20       if text is None:\n\
+\x20           msg = syslogng.LogMessage(\"plain\")\n\
+\x20           msg[\"seen\"] = \"%s %s %s\" % (msg[\"PRI\"].decode(), msg.get_pri(), msg.get(\"PROGRAM\"))\n\
+\x20           return self.SUCCESS, msg\n\
+\x20       msg = syslogng.LogMessage.parse(text, self.parse_options)\n\
+\x20       if text[0] != \"g\":\n\
+\x20           assert msg.set_source_ipaddress(\"10.1.2.3\") and not msg.set_source_ipaddress(\"nowhere\")\n\
+\x20           parts = [msg[\"PROGRAM\"].decode(), msg.get_as_str(\"HOST\"), msg.get_pri(), msg.get_timestamp().hour,\n\
+\x20               syslogng.LogTemplate(\"$(uppercase $PROGRAM)\").format(msg), b\"PID\" in msg.keys(), msg.get_as_str(\".SDATA.x.y\", \"-\")]\n\
+\x20           msg[\"seen\"] = \" \".join(map(str, parts))\n\
+\x20           msg[\"PID\"] = \"77\"\n\
+\x20       return self.SUCCESS, msg";
+    let driver = "python-fetcher(class(\"Made\") keep-hostname(yes) default-facility(local3) time-zone(\"+03:00\") \
+                  flags(store-raw-message) time-reopen(1));";
+    let text = config(driver, code).replace(
+        "${MESSAGE} ${int} $PRI $HOST $PROGRAM $TRANSPORT",
+        "$MSG|$PRI|$PROGRAM|$PID|$SOURCEIP|$MSGFORMAT|${.SDATA.x.y}|$RAWMSG|${seen}",
+    );
+    let mut penstock = Penstock::start(&lab, &text);
+    penstock.wait_settled(4).assert_nothing_lost();
+    penstock.stop();
+    assert_eq!(
+        lab.lines("out"),
+        [
+            "hi|13|app|77|10.1.2.3|rfc3164||<13>Oct 11 22:14:15 host app[7]: hi|app host 13 22 APP True -",
+            "hi5|165|a5|77|10.1.2.3|rfc5424|z|<165>1 2020-01-01T00:00:00+02:00 h5 a5 p m [x y=\"z\"] hi5|a5 h5 165 0 A5 True z",
+            "here|157|garbage||127.0.0.1|rfc3164||garbage here|",
+            "plain|157|||127.0.0.1|rfc3164|||157 157 None",
+        ]
+    );
+}
+
 #[test]
 fn what_is_no_source_is_said_before_it_runs() {
     for (driver, class, method) in [("python", "LogSource", "run"), ("python-fetcher", "LogFetcher", "fetch")]
