@@ -15,7 +15,7 @@ mod visit;
 pub use call::{Arg, ArgKind, Call, Quote};
 pub use canonical::quoted;
 pub use filter::{CompareOp, FilterExpr, Operand, OperandKind};
-pub use visit::Visit;
+pub use visit::{Visit, visit_parts};
 
 /// `-` and `_` mean the same in keywords, options and block arguments: the canonical spelling has `-`.
 pub fn norm(name: &str) -> String {

@@ -22,6 +22,19 @@ impl Config {
     }
 }
 
+impl Statement {
+    pub fn visit(&self, visitor: &mut dyn Visit) {
+        Walk(visitor).statements(std::slice::from_ref(self));
+    }
+}
+
+/// The same through a filter expression, where there is one, and what stands behind it.
+pub fn visit_parts(filter: Option<&FilterExpr>, items: &[LogItem], visitor: &mut dyn Visit) {
+    let mut walk = Walk(visitor);
+    walk.expressions(filter);
+    walk.items(items);
+}
+
 struct Walk<'v>(&'v mut dyn Visit);
 
 impl Walk<'_> {

@@ -34,7 +34,7 @@ impl<'c> Applications<'c> {
         self.transformations.push(of);
     }
 
-    fn of<'s>(&'s self, topic: &'s str) -> impl Iterator<Item = &'c Application> + 's {
+    pub(super) fn of<'s>(&'s self, topic: &'s str) -> impl Iterator<Item = &'c Application> + 's {
         self.list.iter().copied().filter(move |a| a.topic.text == topic)
     }
 
@@ -52,7 +52,7 @@ impl<'c> Applications<'c> {
     }
 
     /// What an application does; a part it does not have comes from its base.
-    fn parts(&self, app: &'c Application) -> Parts<'c> {
+    pub(super) fn parts(&self, app: &'c Application) -> Parts<'c> {
         let base = self.base(app);
         Parts {
             filter: app.filter.as_ref().or_else(|| base?.filter.as_ref()),
@@ -63,9 +63,9 @@ impl<'c> Applications<'c> {
     }
 }
 
-struct Parts<'c> {
-    filter: Option<&'c FilterExpr>,
-    parser: Option<&'c [LogItem]>,
+pub(super) struct Parts<'c> {
+    pub(super) filter: Option<&'c FilterExpr>,
+    pub(super) parser: Option<&'c [LogItem]>,
     filterx: Option<&'c RawBlock>,
     findings: Vec<&'c Diagnostic>,
 }
