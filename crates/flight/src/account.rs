@@ -227,7 +227,10 @@ impl Account {
 
     /// Until when a batch that is not full waits.
     fn due(&self, chunks: &VecDeque<Chunk>, from: usize) -> Option<Instant> {
-        Some(chunks.get(from)?.came()? + self.limits.timeout?)
+        let came = |chunk: Option<&Chunk>| chunk.and_then(Chunk::came);
+        let full = self.limits.timeout.and_then(|timeout| Some(came(chunks.get(from))? + timeout));
+        let quiet = self.limits.idle.and_then(|idle| Some(came(chunks.back())? + idle));
+        full.into_iter().chain(quiet).min()
     }
 
     /// A batch that [`Account::next`] has named goes. Returns its number.

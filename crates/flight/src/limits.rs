@@ -18,6 +18,8 @@ pub struct Limits {
     /// `batch-timeout()`: a batch that is not full waits so long after its first message. `None`: it does not
     /// wait.
     pub timeout: Option<Duration>,
+    /// `batch-idle-timeout()`: it does not wait longer after its last message either.
+    pub idle: Option<Duration>,
     /// Batches that may be on the way.
     pub away: usize,
     /// `retries()`: after so many failures that count, a batch is halved; a message alone is refused.
@@ -65,6 +67,7 @@ impl Default for Limits {
             bytes: 0,
             extra: 0,
             timeout: None,
+            idle: None,
             away: 1,
             retries: 3,
             time_reopen: Duration::from_secs(60),

@@ -27,6 +27,9 @@ pub struct Properties {
     pub compression: String,
     pub level: Option<i32>,
     pub partitioner: Partitioner,
+    /// `transactional.id`.
+    pub transaction: Option<String>,
+    pub transaction_timeout: Duration,
     /// How long a broker may wait for its replicas.
     pub request_timeout: Duration,
     /// How long an answer may take.
@@ -63,6 +66,8 @@ impl Default for Properties {
             compression: "none".to_owned(),
             level: None,
             partitioner: Partitioner::default(),
+            transaction: None,
+            transaction_timeout: Duration::from_secs(60),
             request_timeout: Duration::from_secs(30),
             socket_timeout: Duration::from_secs(60),
             reconnect: Duration::from_millis(100),

@@ -1,6 +1,7 @@
 //! Answers of brokers.
 
 pub mod consuming;
+pub mod transacting;
 
 use crate::bytes::{Input, Read, shown};
 

@@ -62,6 +62,44 @@ impl<'a> Input<'a> {
     }
 }
 
+/// What newer versions of a protocol's messages have: lengths of seven bits a byte, one more than they are.
+impl<'a> Input<'a> {
+    fn length(&mut self) -> Read<usize> {
+        let mut length = 0;
+        for at in 0..5 {
+            let [byte] = self.take::<1>()?;
+            length |= usize::from(byte & 0x7f) << (7 * at);
+            if byte < 0x80 {
+                return Ok(length);
+            }
+        }
+        Err(Malformed("a length has no end"))
+    }
+
+    /// `None` is null.
+    pub fn compact_text(&mut self) -> Read<Option<&'a [u8]>> {
+        let length = self.length()?;
+        length.checked_sub(1).map(|length| self.slice(length)).transpose()
+    }
+
+    pub fn compact_list(&mut self, mut each: impl FnMut(&mut Input<'a>) -> Read<()>) -> Read<()> {
+        for _ in 1..self.length()? {
+            each(self)?;
+        }
+        Ok(())
+    }
+
+    /// Fields that are not known here.
+    pub fn skip_tags(&mut self) -> Read<()> {
+        for _ in 0..self.length()? {
+            self.length()?;
+            let length = self.length()?;
+            self.slice(length)?;
+        }
+        Ok(())
+    }
+}
+
 /// A text for people.
 pub fn shown(text: Option<&[u8]>) -> String {
     String::from_utf8_lossy(text.unwrap_or_default()).into_owned()
@@ -88,6 +126,16 @@ pub fn put_i32(out: &mut Vec<u8>, n: i32) {
 
 pub fn put_i64(out: &mut Vec<u8>, n: i64) {
     out.extend_from_slice(&n.to_be_bytes());
+}
+
+pub fn put_compact_text(out: &mut Vec<u8>, text: &[u8]) {
+    let mut length = text.len() + 1;
+    while length >= 0x80 {
+        out.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    out.push(length as u8);
+    out.extend_from_slice(text);
 }
 
 /// A text, or null.

@@ -32,7 +32,7 @@ pub fn class(code: i16) -> Class {
         46 => Class::Doubled,
         3 | 5 | 6 | 9 | 56 | 74 | 75 | 100 => Class::Moved,
         45 => Class::OutOfOrder,
-        47 | 49 | 59 | 90 => Class::Stranger,
+        47 | 48 | 49 | 59 | 90 | 120 => Class::Stranger,
         10 | 18 => Class::TooLarge,
         2 | 32 | 43 | 87 => Class::Bad,
         17 | 21 | 29 | 31 | 33 | 34 | 35 | 42 | 44 | 53 | 54 | 58 | 65 | 76 => Class::Hold,

@@ -19,9 +19,11 @@ mod records;
 mod requests;
 mod scram;
 mod session;
+mod transactions;
 mod varint;
 
 pub use answers::consuming::{Fetched, OfGroup, Offset};
+pub use answers::transacting::Said;
 pub use answers::{Broker, Metadata, PartitionMetadata, TopicMetadata};
 pub use batch::{BATCH_HEAD_BYTES, Batch, RECORD_EXTRA_BYTES, Record, envelope};
 pub use compression::Compression;
@@ -32,7 +34,9 @@ pub use partitioner::Partitioner;
 pub use producer::{Fate, IN_FLIGHT_MAX, Options, Produce, Producer, Why};
 pub use records::{Batches, Reading, RecordAt, Taken, Unreadable, headers};
 pub use requests::consuming::{Ask, FetchSize, Member, TopicPartition};
+pub use requests::transacting::Question;
 pub use session::{Fault, Heard, Session};
+pub use transactions::{Kept, Plan as Transacting, Transactions};
 
 /// Whether a topic can have this name.
 pub fn is_topic_name(name: &[u8]) -> bool {

@@ -8,6 +8,7 @@
 mod cluster;
 mod divide;
 mod fates;
+mod held;
 mod job;
 mod sending;
 #[cfg(test)]
@@ -16,7 +17,8 @@ mod topic;
 
 use crate::compression::Compression;
 use crate::partitioner::Partitioner;
-use job::{Job, Parked};
+use job::Job;
+pub use job::Parked;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -53,6 +55,8 @@ pub struct Options {
     pub makes_topics: bool,
     /// The cluster is asked so often who leads what.
     pub refresh: Duration,
+    /// The transactional id: batches go when their partitions are part of a transaction, see [`crate::Transactions`].
+    pub transaction: Option<Arc<str>>,
 }
 
 impl Default for Options {
@@ -69,6 +73,7 @@ impl Default for Options {
             timeout_ms: 30_000,
             makes_topics: true,
             refresh: Duration::from_secs(300),
+            transaction: None,
         }
     }
 }
@@ -109,6 +114,7 @@ pub struct Produce {
     pub tag: u64,
     pub acks: i16,
     pub timeout_ms: i32,
+    pub transaction: Option<Arc<str>>,
     pub batches: Vec<Going>,
 }
 
@@ -146,6 +152,10 @@ pub struct Producer {
     names: HashMap<Arc<[u8]>, usize>,
     nodes: HashMap<i32, Node>,
     identity: Identity,
+    /// Batches may go.
+    is_open: bool,
+    /// Brokers know another one under the transactional id.
+    is_fenced: bool,
     jobs: HashMap<u32, Job>,
     parked: VecDeque<Parked>,
     parked_bytes: usize,
@@ -169,6 +179,8 @@ impl Producer {
             names: HashMap::new(),
             nodes: HashMap::new(),
             identity,
+            is_open: options.transaction.is_none(),
+            is_fenced: false,
             jobs: HashMap::new(),
             parked: VecDeque::new(),
             parked_bytes: 0,

@@ -1,8 +1,10 @@
 //! Requests, in versions that brokers from 2.1 to 4.x know and whose form is plain.
 
 pub mod consuming;
+pub mod transacting;
 
-use crate::bytes::{put_bytes, put_i16, put_i32, put_null_text, put_text};
+use crate::bytes::{put_bytes, put_i16, put_i32, put_optional_text, put_text};
+use crate::producer::Produce;
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,10 @@ pub enum Api {
     SaslHandshake,
     Versions,
     InitProducerId,
+    AddPartitionsToTxn,
+    AddOffsetsToTxn,
+    EndTxn,
+    TxnOffsetCommit,
     SaslAuthenticate,
 }
 
@@ -41,6 +47,10 @@ impl Api {
             Api::SaslHandshake => 17,
             Api::Versions => 18,
             Api::InitProducerId => 22,
+            Api::AddPartitionsToTxn => 24,
+            Api::AddOffsetsToTxn => 25,
+            Api::EndTxn => 26,
+            Api::TxnOffsetCommit => 28,
             Api::SaslAuthenticate => 36,
         }
     }
@@ -61,6 +71,10 @@ impl Api {
             Api::SaslHandshake => "SaslHandshake",
             Api::Versions => "ApiVersions",
             Api::InitProducerId => "InitProducerId",
+            Api::AddPartitionsToTxn => "AddPartitionsToTxn",
+            Api::AddOffsetsToTxn => "AddOffsetsToTxn",
+            Api::EndTxn => "EndTxn",
+            Api::TxnOffsetCommit => "TxnOffsetCommit",
             Api::SaslAuthenticate => "SaslAuthenticate",
         }
     }
@@ -84,6 +98,9 @@ impl Api {
             Api::SaslHandshake => (1, 1),
             Api::Versions => (0, 0),
             Api::InitProducerId => (0, 1),
+            // From 2 on brokers tell a producer that was shut out from one with a wrong epoch.
+            Api::AddPartitionsToTxn | Api::AddOffsetsToTxn | Api::EndTxn => (0, 2),
+            Api::TxnOffsetCommit => (0, 1),
             Api::SaslAuthenticate => (0, 1),
         }
     }
@@ -119,9 +136,10 @@ pub fn metadata(out: &mut Vec<u8>, topics: &[Box<[u8]>], makes: bool) {
     out.push(u8::from(makes));
 }
 
-pub fn init_producer_id(out: &mut Vec<u8>) {
-    put_null_text(out);
-    put_i32(out, i32::MAX);
+/// `id`: the transactional id, and how long its transactions may take.
+pub fn init_producer_id(out: &mut Vec<u8>, id: Option<&str>, timeout_ms: i32) {
+    put_optional_text(out, id.map(str::as_bytes));
+    put_i32(out, timeout_ms);
 }
 
 pub fn sasl_handshake(out: &mut Vec<u8>, mechanism: &str) {
@@ -132,11 +150,12 @@ pub fn sasl_authenticate(out: &mut Vec<u8>, words: &[u8]) {
     put_bytes(out, words);
 }
 
-/// The part of a request to write that stands before its topics. `acks`: -1 waits for all replicas in sync.
-pub fn produce(out: &mut Vec<u8>, acks: i16, timeout_ms: i32, topics: usize) {
-    put_null_text(out);
-    put_i16(out, acks);
-    put_i32(out, timeout_ms);
+/// The part of a request to write that stands before its topics.
+pub fn produce(out: &mut Vec<u8>, produce: &Produce, topics: usize) {
+    put_optional_text(out, produce.transaction.as_deref().map(str::as_bytes));
+    // -1 waits for all replicas in sync.
+    put_i16(out, produce.acks);
+    put_i32(out, produce.timeout_ms);
     put_i32(out, topics as i32);
 }
 

@@ -3,13 +3,16 @@
 
 mod anything;
 mod consuming;
+mod transacting;
 
 use crate::answers::consuming::{Fetched, OfGroup, Offset, fetched};
+use crate::answers::transacting::{Said, said};
 use crate::answers::{self, Metadata, Version, Written};
 use crate::bytes::{Input, Malformed};
 use crate::code;
 use crate::login::{Login, Talk};
 use crate::producer::Produce;
+use crate::requests::transacting::Asked;
 use crate::requests::{self, Api};
 pub use anything::read_anything;
 use std::collections::VecDeque;
@@ -48,6 +51,7 @@ enum Expected {
     Identity,
     Produce(u64),
     Consumer(Api),
+    Transaction(Asked),
 }
 
 /// What the broker has said.
@@ -63,6 +67,7 @@ pub enum Heard {
     Offsets(Vec<Offset>),
     Fetched(Fetched),
     OfGroup(OfGroup),
+    OfTransaction(Said),
 }
 
 /// Why the connection is of no use any more.
@@ -169,7 +174,10 @@ impl Session {
 
     /// The highest version of a request that both sides know.
     fn version(&self, api: Api) -> Result<i16, Fault> {
-        let (least, most) = api.versions();
+        self.common(api, api.versions())
+    }
+
+    fn common(&self, api: Api, (least, most): (i16, i16)) -> Result<i16, Fault> {
         let known = self.versions.iter().find(|(key, ..)| *key == api.key());
         let both = known.map(|(_, from, to)| ((*from).max(least), (*to).min(most)));
         match both {
@@ -192,7 +200,9 @@ impl Session {
     /// Asks for a producer id.
     pub fn ask_identity(&mut self) -> Result<(), Fault> {
         let version = self.version(Api::InitProducerId)?;
-        self.ask(Api::InitProducerId, version, Expected::Identity, requests::init_producer_id);
+        self.ask(Api::InitProducerId, version, Expected::Identity, |out| {
+            requests::init_producer_id(out, None, i32::MAX);
+        });
         Ok(())
     }
 
@@ -203,7 +213,7 @@ impl Session {
         let mut own = Vec::with_capacity(256);
         let (mut pieces, mut bytes) = (Vec::new(), 0);
         requests::begin(&mut own, Api::Produce, version, self.next, &self.client);
-        requests::produce(&mut own, produce.acks, produce.timeout_ms, groups().count());
+        requests::produce(&mut own, produce, groups().count());
         for group in groups() {
             for (at, going) in group.iter().enumerate() {
                 if at == 0 {
@@ -297,6 +307,7 @@ impl Session {
             Expected::Metadata => heard.push(Heard::Metadata(answers::metadata(&mut input)?)),
             Expected::Identity => heard.push(Heard::Identity(answers::init_producer_id(&mut input)?)),
             Expected::Produce(tag) => heard.push(Heard::Written(tag, answers::produce(&mut input, version)?)),
+            Expected::Transaction(asked) => heard.push(Heard::OfTransaction(said(&mut input, asked)?)),
             Expected::Consumer(api) => {
                 heard.push(self.consumer_hears((api, version), answer, ANSWER_HEAD_BYTES)?);
             }

@@ -151,6 +151,16 @@ impl Kafka {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
 
+    /// Changes a property of a topic.
+    #[track_caller]
+    pub fn configure(&self, topic: &str, property: &str) {
+        let mut command = java("kafka.admin.ConfigCommand", "-Xmx128m");
+        command.args(["--bootstrap-server", &self.server(), "--alter", "--entity-type", "topics"]);
+        command.args(["--entity-name", topic, "--add-config", property]);
+        let output = command.output().expect("java");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+
     /// Sends `key:value` lines with the Java producer.
     #[track_caller]
     pub fn produce(&self, topic: &str, lines: &str) {
@@ -189,6 +199,19 @@ impl Kafka {
         let consumed: Vec<Consumed> = text.lines().filter_map(consumed).collect();
         assert_eq!(consumed.len(), count, "what the consumer printed:\n{text}");
         consumed
+    }
+
+    /// The values that a consumer gets which reads what is committed, once there are `count`.
+    #[track_caller]
+    pub fn committed_values(&self, topic: &str, count: usize) -> Vec<String> {
+        let mut command = java("org.apache.kafka.tools.consumer.ConsoleConsumer", "-Xmx256m");
+        command.args(["--bootstrap-server", &self.server(), "--topic", topic, "--from-beginning"]);
+        command.args(["--isolation-level", "read_committed", "--timeout-ms", "10000"]);
+        let output = command.stderr(Stdio::null()).output().expect("java");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let values: Vec<String> = text.lines().map(str::to_owned).collect();
+        assert!(values.len() >= count, "{} of {count}", values.len());
+        values
     }
 
     /// What a group has committed, all partitions together, as the Java tool says it.

@@ -3,6 +3,7 @@
 
 mod client;
 mod parts;
+mod transacting;
 
 use client::KafkaClient;
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
@@ -23,7 +24,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use template::TemplateOptions;
 
-pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&KAFKA, build)];
+pub const PARTS: &[DestinationPart] =
+    &[DestinationPart::new(&KAFKA, |s, cx, d| build(s, cx, d).ok_or(diag::Reported))];
 
 const ALL_ACKNOWLEDGED: &str = "a message counts as delivered when the brokers have acknowledged it; until then it waits in the queue of the destination";
 
@@ -93,6 +95,12 @@ const OWN: &[Opt] = &[
         "Milliseconds that a batch which is not full waits for more messages; -1: it goes as soon as a broker can take it.",
     ),
     Opt::new(
+        "batch-idle-timeout",
+        Kind::Int { min: -1, max: INT_MAX },
+        Preset::Int(-1),
+        "Milliseconds that a batch waits for more after its last message: with batch-timeout() it goes when the first of both is over.",
+    ),
+    Opt::new(
         "retries",
         Kind::Int { min: 1, max: INT_MAX },
         Preset::Int(3),
@@ -104,7 +112,13 @@ const OWN: &[Opt] = &[
         Preset::Global("time-reopen"),
         "The longest pause between two attempts while no broker can be reached, or while something has to be done first.",
     ),
-    Opt::no_effect("sync-send", ALL_ACKNOWLEDGED),
+    Opt::new(
+        "sync-send",
+        Kind::Bool,
+        Preset::Bool(false),
+        "Each batch is a transaction. With disk-buffer(reliable(yes)) the position in the queue travels in it: nothing comes twice for those \
+         who read what is committed.",
+    ),
     Opt::no_effect("flush-timeout-on-shutdown", ALL_ACKNOWLEDGED),
     Opt::no_effect("flush-timeout-on-reload", ALL_ACKNOWLEDGED),
     Opt::no_effect("poll-timeout", "answers are heard as they come"),
@@ -139,20 +153,27 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let parts = parts(s, cx, &options, by_message, diags)?;
     let mut writer = writer(s, cx, &options, diags)?;
     let key = writing::key(s, &mut writer, || format!("kafka-c({topic})"));
+    let otherwise = || format!("{key}-{:08x}", cx.identity.host_id);
+    let wish = transacting::Wish::read(s, &properties, otherwise, diags).ok()?;
+    let keeps = wish.as_ref().and_then(|wish| wish.keep(&writer, &topic));
     let enveloped = parts.is_needed();
     writer.parts = enveloped.then(|| Arc::new(parts) as _);
     let dial = Arc::new(kafka_client::dial(s, &properties, diags)?);
-    let sends = sends(&properties, topic.clone().into_bytes(), enveloped);
-    let limits = limits(s, &properties);
+    let mut sends = sends(&properties, topic.clone().into_bytes(), enveloped);
+    sends.transaction = wish.as_ref().map(|wish| Arc::clone(&wish.id));
+    let mut limits = limits(s, &properties);
+    limits.numbered = keeps.is_some();
     let instance = format!("kafka,{servers},{topic}");
     let servers: Arc<[Server]> = listed.into();
     let name = key.clone();
     let make: MakeSink = Box::new(move |place| {
         let (id, counters) = (place.id, Arc::clone(&place.counters));
-        let client = KafkaClient::new(place, Arc::clone(&dial), Arc::clone(&servers), sends.clone());
+        let sends = (sends.clone(), wish.as_ref().map(transacting::Wish::plan));
+        let client = KafkaClient::new(place, Arc::clone(&dial), Arc::clone(&servers), sends);
         Box::new(FlightSink::new(client, limits.clone(), name.clone(), id, &counters))
     });
-    let destination = SingleDestination::new(("kafka", instance), writer, writing::limits(s), true, make);
+    let mut destination = SingleDestination::new(("kafka", instance), writer, writing::limits(s), true, make);
+    destination.prepare = keeps;
     Some(DestinationDriver { key, destination: Arc::new(destination) })
 }
 
@@ -168,7 +189,7 @@ fn topic(
         diags.push(finding.help("add `topic(\"name\")`"));
         return None;
     };
-    let template = compile(&text.text, text.span, options, cx, diags)?;
+    let template = compile(&text.text, text.span, options, cx, diags).ok()?;
     let is_name = |name: &[u8]| kafka::is_topic_name(name);
     let fallback = s.text("fallback-topic").map(str::to_owned);
     if let Some(fallback) = fallback.as_ref().filter(|name| !is_name(name.as_bytes())) {
@@ -203,12 +224,12 @@ fn parts(
     diags: &mut Diagnostics,
 ) -> Option<RecordParts> {
     let key = match s.template("key") {
-        Some(text) => Some(compile(&text.text, text.span, options, cx, diags)?),
+        Some(text) => Some(compile(&text.text, text.span, options, cx, diags).ok()?),
         None => None,
     };
     let mut headers = Vec::new();
     for pair in s.pairs("headers") {
-        let value = compile(&pair.value.text, pair.value.span, options, cx, diags)?;
+        let value = compile(&pair.value.text, pair.value.span, options, cx, diags).ok()?;
         headers.push((pair.key.text.clone(), value));
     }
     Some(RecordParts::new(topic, key, headers))
@@ -221,8 +242,8 @@ fn writer(
     diags: &mut Diagnostics,
 ) -> Option<Writer> {
     let template = match s.template("message") {
-        Some(text) => compile(&text.text, text.span, options, cx, diags)?,
-        None => compile(MESSAGE, s.call_span()?, options, cx, diags)?,
+        Some(text) => compile(&text.text, text.span, options, cx, diags).ok()?,
+        None => compile(MESSAGE, s.call_span()?, options, cx, diags).ok()?,
     };
     let mut writer = Writer::new(template, cx.identity);
     writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
@@ -243,17 +264,20 @@ fn sends(p: &Properties, topic: Vec<u8>, enveloped: bool) -> kafka::Options {
         timeout_ms: p.request_timeout.as_millis() as i32,
         makes_topics: p.makes_topics,
         refresh: p.refresh,
+        transaction: None,
     }
 }
 
 fn limits(s: &Settings, p: &Properties) -> Limits {
     let lines = s.int("batch-lines").filter(|n| *n > 0).map_or(p.batch_lines, |n| n as usize);
-    let timeout = s.int("batch-timeout").and_then(|ms| u64::try_from(ms).ok()).map(Duration::from_millis);
+    let ms = |name| s.int(name).and_then(|ms| u64::try_from(ms).ok()).map(Duration::from_millis);
+    let timeout = ms("batch-timeout");
     Limits {
         lines,
         bytes: p.batch_bytes.min(p.message_bytes).saturating_sub(kafka::BATCH_HEAD_BYTES).max(1),
         extra: RECORD_EXTRA_BYTES,
         timeout: timeout.or(p.linger).filter(|timeout| !timeout.is_zero()),
+        idle: ms("batch-idle-timeout").filter(|idle| !idle.is_zero()),
         // The client says how many there may be.
         away: usize::MAX,
         retries: s.int("retries").map_or(3, |n| n.clamp(1, i64::from(u32::MAX)) as u32),

@@ -23,7 +23,8 @@ use std::time::Duration;
 use topics::Topics;
 use wire::Framing;
 
-pub const PARTS: &[SourcePart] = &[SourcePart::new(&table::KAFKA, build)];
+pub const PARTS: &[SourcePart] =
+    &[SourcePart::new(&table::KAFKA, |s, cx, d| build(s, cx, d).ok_or(diag::Reported))];
 
 /// Before the names of what is known of a message beside its text.
 const PREFIX: &str = ".kafka.";

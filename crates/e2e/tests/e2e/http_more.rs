@@ -196,3 +196,17 @@ fn a_server_that_is_killed_twenty_times_loses_nothing() {
     assert!(taken.assert_all(ROUNDS * EACH) <= ROUNDS * 5);
     penstock.stop();
 }
+
+#[test]
+fn a_batch_that_is_not_full_goes_when_nothing_more_comes() {
+    let lab = Lab::new();
+    let taken = Taken::default();
+    let there = taken.clone();
+    let server = HttpServer::start(0, move |request| there.take(request));
+    let options = "batch-lines(1000) batch-timeout(86400000) batch-idle-timeout(1000)";
+    let mut penstock = Penstock::start(&lab, &config(server.port(), options));
+    feed(&lab, 50);
+    penstock.wait_settled(50).assert_nothing_lost();
+    assert_eq!((taken.assert_all(50), server.requests().len()), (0, 1));
+    penstock.stop();
+}

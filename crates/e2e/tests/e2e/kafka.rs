@@ -1,6 +1,8 @@
 //! `kafka()` with a scripted broker, and with a real one, read back with the Java consumer: where there is
 //! none, these are skipped.
 
+mod transactions;
+
 use crate::messages::{HEAD, message};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use testkit::kafka::{Act, Consumed, Kafka, MISSING, ScriptedKafka};

@@ -1,6 +1,6 @@
 //! Properties of a producer.
 
-use super::Effect::{Moot, Read, Refused};
+use super::Effect::{Moot, Read};
 use super::values::{self, duration, number, word, yes_no};
 use super::{Properties, Table, done};
 use kafka::Partitioner;
@@ -46,11 +46,11 @@ pub(super) const OWN: &Table = &[
     (&["retry.backoff.max.ms"], Moot("pauses begin at 50 ms and double up to a second")),
     (&["enable.gapless.guarantee"], Moot("order is kept always, and nothing is left out")),
     (&["sticky.partitioning.linger.ms"], Moot("messages without a key change the partition with each batch")),
+    (&["transactional.id"], Read(|p, v| done(&mut p.transaction, Some(v.to_owned())))),
     (
-        &["transactional.id"],
-        Refused("transactions come in a later version; a batch is written once even without"),
+        &["transaction.timeout.ms"],
+        Read(|p, v| done(&mut p.transaction_timeout, duration(v, 1000, i32::MAX as u32)?)),
     ),
-    (&["transaction.timeout.ms"], Refused("transactions come in a later version")),
 ];
 
 const PARTITIONERS: &[&str] =

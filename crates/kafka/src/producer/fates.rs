@@ -51,6 +51,7 @@ impl Producer {
                 self.again(place, id, None);
             }
             Class::Stranger => {
+                self.is_fenced = matches!(answer.error, 47 | 90);
                 self.become_stranger(&words);
                 self.again(place, id, None);
             }
@@ -250,7 +251,8 @@ impl Producer {
 
     /// Whether a producer id is to be asked for.
     pub fn wants_identity(&mut self, now: Instant) -> bool {
-        self.identity == Identity::Wanted && self.cluster.identity_not_before.is_none_or(|at| at <= now)
+        let asks = self.identity == Identity::Wanted && self.options.transaction.is_none();
+        asks && self.cluster.identity_not_before.is_none_or(|at| at <= now)
     }
 
     pub fn identity_asked(&mut self) {

@@ -17,7 +17,7 @@ impl Producer {
         let has_room = |producer: &Producer| {
             producer.nodes.get(&node).is_some_and(|node| node.ready && node.away < in_flight)
         };
-        if !has_room(self) {
+        if !self.is_open || !has_room(self) {
             return None;
         }
         let (mut batches, mut places, mut bytes) = (Vec::new(), Vec::new(), 0);
@@ -44,7 +44,7 @@ impl Producer {
                 partition.next = later(next, entry.count);
                 if entry.number != Some(number) {
                     let bytes: &mut Vec<u8> = Arc::make_mut(&mut entry.bytes);
-                    batch::seal(bytes, Some(number), false);
+                    batch::seal(bytes, Some(number), self.options.transaction.is_some());
                     entry.number = Some(number);
                 }
             } else if !self.options.numbered && entry.tries == 0 {
@@ -73,7 +73,8 @@ impl Producer {
             node.away += 1;
         }
         let Producer { options, next, .. } = self;
-        Some(Produce { tag: *next, acks: options.acks, timeout_ms: options.timeout_ms, batches })
+        let transaction = options.transaction.clone();
+        Some(Produce { tag: *next, acks: options.acks, timeout_ms: options.timeout_ms, transaction, batches })
     }
 
     /// Since when the oldest request to a broker waits for its answer.

@@ -5,6 +5,7 @@ use crate::Login;
 use crate::answers;
 use crate::bytes::Input;
 use crate::requests::Api;
+use crate::requests::transacting::Asked;
 use std::sync::Arc;
 
 /// Answers of all kinds out of one input.
@@ -24,6 +25,8 @@ pub fn read_anything(bytes: &[u8]) {
         Expected::Consumer(Api::SyncGroup),
         Expected::Consumer(Api::OffsetCommit),
         Expected::Consumer(Api::OffsetFetch),
+        Expected::Transaction(Asked::Partitions),
+        Expected::Transaction(Asked::Position),
     ];
     let login = Login { mechanism: crate::Mechanism::ScramSha256, user: "u".into(), password: "p".into() };
     let mut session = Session::new("c".into(), Some(Arc::new(login)));
@@ -35,6 +38,7 @@ pub fn read_anything(bytes: &[u8]) {
     }
     let _ = answers::metadata(&mut Input(rest));
     crate::answers::consuming::read_anything(rest);
+    crate::answers::transacting::read_anything(rest);
     let _ = answers::produce(&mut Input(rest), 8);
     session.input().extend_from_slice(rest);
     let mut heard = Vec::new();

@@ -63,7 +63,9 @@ fn a_request_to_write_is_its_head_and_the_batches() {
         bytes: Arc::clone(bytes),
     };
     let batches = vec![going("t", 0, &small), going("t", 1, &large), going("u", 5, &small)];
-    session.produce(&Produce { tag: 9, acks: -1, timeout_ms: 1000, batches }).expect("known");
+    session
+        .produce(&Produce { tag: 9, acks: -1, timeout_ms: 1000, transaction: None, batches })
+        .expect("known");
     let said = said(&mut session);
     let mut expected = b"\0\0\0\0\0\0\0\x08\0\0\0\x01\0\x02me\xff\xff\xff\xff\0\0\x03\xe8\0\0\0\x02".to_vec();
     expected.extend(b"\0\x01t\0\0\0\x02\0\0\0\0\0\0\0\x0a");

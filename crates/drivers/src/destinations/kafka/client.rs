@@ -2,10 +2,10 @@
 //! them.
 
 use delivery::link::Owner;
-use delivery::single::Place;
+use delivery::single::SinkContext;
 use delivery::unreachable::Unreachable;
 use flight::{Client, Outcome, Part, Verdict};
-use kafka::{Fate, Fault, Heard, Options, Producer, Why};
+use kafka::{Fate, Fault, Heard, Options, Producer, Transacting, Transactions, Why};
 use kafka_client::{Broker, Connection, Connections, Dial, News, Server};
 use oplog::Level;
 use std::sync::Arc;
@@ -16,6 +16,8 @@ const SAID_EVERY: Duration = Duration::from_secs(60);
 
 pub struct KafkaClient {
     producer: Producer,
+    /// With sync-send(yes): every batch is one.
+    transactions: Option<Transactions>,
     connections: Connections,
     unreachable: Unreachable,
     said: Option<Instant>,
@@ -26,11 +28,17 @@ fn time_ms() -> i64 {
 }
 
 impl KafkaClient {
-    pub fn new(place: Place, dial: Arc<Dial>, servers: Arc<[Server]>, options: Options) -> KafkaClient {
+    pub fn new(
+        place: SinkContext,
+        dial: Arc<Dial>,
+        servers: Arc<[Server]>,
+        (options, transacting): (Options, Option<Transacting>),
+    ) -> KafkaClient {
         KafkaClient {
             unreachable: Unreachable::new(&place.counters),
             connections: Connections::new(Owner::from(&place), dial, servers),
             producer: Producer::new(options),
+            transactions: transacting.map(Transactions::new),
             said: None,
         }
     }
@@ -53,36 +61,50 @@ impl KafkaClient {
         }
         self.keep_connections(now);
         self.ask(now);
+        self.transact(now);
         self.send(now);
         self.judge(fault);
-        if let Some(why) = self.producer.trouble() {
+        let ended = self.transactions.as_mut().and_then(Transactions::trouble);
+        if let Some(why) = self.producer.trouble().or(ended) {
             self.say("Kafka does not take messages now, they are sent again", &why, now);
         }
     }
 
     fn look_at(&mut self, at: usize, now: Instant) -> Option<News> {
         let node = self.connections.get(at)?.node;
-        let waits = node.and_then(|node| self.producer.waits_since(node));
+        let asked = |node| self.transactions.as_ref().and_then(|t| t.waits_since(node));
+        let waits =
+            node.and_then(|node| self.producer.waits_since(node).into_iter().chain(asked(node)).min());
         self.connections.turn(at, waits, now)
     }
 
     /// Connections to brokers that lead something; to one of the configured servers while there is none.
     fn keep_connections(&mut self, now: Instant) {
         let producer = &self.producer;
+        let asked = self.transactions.iter().flat_map(Transactions::nodes);
+        let asked = asked.map(|(id, host, port)| Broker { id, host, port, is_needed: true });
         let brokers = producer.nodes().map(|(id, host, port)| {
             let is_needed = producer.leads(id);
             Broker { id, host, port, is_needed }
         });
+        let brokers = brokers.chain(asked);
         if self.connections.keep(brokers, now) {
             self.producer.cut_unknown();
+            if let Some(transactions) = &mut self.transactions {
+                transactions.cut(None);
+            }
         }
     }
 
     fn lost(&mut self, at: usize, fault: &Fault, now: Instant) {
         let (Fault::Broken(why) | Fault::Refused(why)) = fault;
-        match self.connections.lost(at) {
+        let node = self.connections.lost(at);
+        match node {
             Some(node) => self.producer.cut(node),
             None => self.producer.cut_unknown(),
+        }
+        if let Some(transactions) = &mut self.transactions {
+            transactions.cut(node);
         }
         self.say("Connection to a Kafka broker failed", why, now);
     }
@@ -103,6 +125,11 @@ impl KafkaClient {
                 Heard::Metadata(metadata) => self.producer.metadata(metadata, time_ms(), now),
                 Heard::Identity(answer) => self.producer.identity(answer, now),
                 Heard::Written(tag, written) => self.producer.answered(tag, &written, now),
+                Heard::OfTransaction(said) => {
+                    if let Some(transactions) = &mut self.transactions {
+                        transactions.hear(said, &mut self.producer, now);
+                    }
+                }
                 // A producer asks nothing of these.
                 Heard::Offsets(_) | Heard::Fetched(_) | Heard::OfGroup(_) => {}
             }
@@ -122,6 +149,20 @@ impl KafkaClient {
             outcome = session.ask_identity();
             self.producer.identity_asked();
         }
+        self.after(at, outcome, now);
+    }
+
+    /// Asks the coordinators of transactions what is to be asked next, and hands over how batches ended.
+    fn transact(&mut self, now: Instant) {
+        let Some(transactions) = &mut self.transactions else { return };
+        let fates = self.producer.fates();
+        transactions.judged(&mut self.producer, fates);
+        let Some((whom, question)) = transactions.next(&mut self.producer, time_ms(), now) else { return };
+        let fits = |connection: &Connection| whom.is_none() || connection.node == whom;
+        let Some(at) = self.connections.ready(fits) else { return };
+        transactions.asked(self.connections.get(at).and_then(|connection| connection.node), now);
+        let Some(session) = self.connections.session(at) else { return };
+        let outcome = session.transact(&question);
         self.after(at, outcome, now);
     }
 
@@ -152,12 +193,19 @@ impl KafkaClient {
     fn judge(&mut self, fault: Option<Fault>) {
         let ready = self.connections.iter().any(Connection::is_ready);
         match fault {
-            Some(Fault::Refused(why)) => self.producer.give_back(&Fate::Hold(why)),
-            Some(Fault::Broken(why)) if !ready => self.producer.give_back(&Fate::Away(why)),
+            Some(Fault::Refused(why)) => self.give_back(&Fate::Hold(why)),
+            Some(Fault::Broken(why)) if !ready => self.give_back(&Fate::Away(why)),
             _ => return,
         }
         if !ready && self.producer.is_bound() {
             self.unreachable.set(true);
+        }
+    }
+
+    fn give_back(&mut self, fate: &Fate) {
+        self.producer.give_back(fate);
+        if let Some(transactions) = &mut self.transactions {
+            transactions.give_back(fate);
         }
     }
 
@@ -192,29 +240,41 @@ fn outcome(fate: Fate) -> Outcome {
 
 impl Client for KafkaClient {
     fn room(&self) -> usize {
-        self.producer.room()
+        match &self.transactions {
+            Some(transactions) => transactions.room(),
+            None => self.producer.room(),
+        }
     }
 
     fn begin(&mut self, id: u32, part: &Part<'_>) {
-        self.producer.begin(id, part.messages, time_ms());
         let now = Instant::now();
+        match &mut self.transactions {
+            Some(transactions) => transactions.begin(id, part.messages, part.numbers),
+            None => self.producer.begin(id, part.messages, time_ms()),
+        }
         self.keep_connections(now);
         self.ask(now);
+        self.transact(now);
         self.send(now);
     }
 
     fn outcomes(&mut self, out: &mut Vec<(u32, Outcome)>) {
         self.drive(Instant::now());
-        out.extend(self.producer.fates().into_iter().map(|(id, fate)| (id, outcome(fate))));
+        let fates = match &mut self.transactions {
+            Some(transactions) => transactions.fates(),
+            None => self.producer.fates(),
+        };
+        out.extend(fates.into_iter().map(|(id, fate)| (id, outcome(fate))));
     }
 
     fn held_bytes(&self) -> usize {
-        self.producer.held_bytes()
+        self.producer.held_bytes() + self.transactions.as_ref().map_or(0, Transactions::held_bytes)
     }
 
     fn due(&self, now: Instant) -> Option<Instant> {
         let connections = self.connections.iter().filter_map(Connection::due).filter(|at| *at > now);
-        connections.chain(self.producer.due(now)).min()
+        let asks = self.transactions.as_ref().and_then(|transactions| transactions.due(now));
+        connections.chain(self.producer.due(now)).chain(asks).min()
     }
 
     fn tick(&mut self, now: Instant) {

@@ -110,6 +110,7 @@ impl Brokers {
                 (Heard::OfGroup(said), _) => self.hear_of_group(said, now),
                 // A consumer asks nothing of these.
                 (Heard::Offsets(_) | Heard::Fetched(_) | Heard::Identity(_) | Heard::Written(..), _) => {}
+                (Heard::OfTransaction(_), _) => {}
             }
         }
     }
