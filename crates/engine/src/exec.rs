@@ -7,6 +7,7 @@
 mod expressions;
 mod heads;
 mod made;
+mod marks;
 mod order;
 mod ordered;
 #[cfg(feature = "python")]
@@ -72,6 +73,8 @@ struct Run<'a, 'w> {
     made: Made,
     /// A message may stand in a selection more than once.
     copied: bool,
+    /// So many records, from the first on, are messages at their own places; others are copies.
+    originals: usize,
     /// Of the destinations that get their messages in order, those that get nothing; empty if all do.
     closed: Vec<bool>,
     /// Somebody wants to know what happens to these messages.
@@ -140,6 +143,7 @@ impl Machine {
         let is_rehearsal = watch.as_ref().is_some_and(|watch| watch.is_rehearsal);
         scratch.filter.work.made_of = is_rehearsal.then(Vec::new);
         let closed = out.closes(&program.ordered);
+        let originals = marks::originals(batch);
         let mut run = Run {
             machine: self,
             batch,
@@ -150,6 +154,7 @@ impl Machine {
             tick,
             made,
             copied: false,
+            originals,
             closed,
             watch,
         };
@@ -355,25 +360,6 @@ impl Run<'_, '_> {
         if self.copied { distinct(self.batch, selection) } else { selection.len() }
     }
 
-    /// Number of the message a record is a copy of.
-    fn origin(&self, index: u32) -> usize {
-        self.batch.records.get(index as usize).map_or(usize::MAX, |r| r.origin as usize)
-    }
-
-    /// Marks messages as matched by a branch; says whether there were any.
-    fn take(&self, matched: &[u32], taken: &mut [bool]) -> bool {
-        for index in matched {
-            if let Some(flag) = taken.get_mut(self.origin(*index)) {
-                *flag = true;
-            }
-        }
-        !matched.is_empty()
-    }
-
-    fn is_taken(&self, taken: &[bool], index: u32) -> bool {
-        taken.get(self.origin(index)).copied().unwrap_or(false)
-    }
-
     fn selection(&mut self) -> Vec<u32> {
         self.machine.spare.pop().unwrap_or_default()
     }
@@ -381,14 +367,6 @@ impl Run<'_, '_> {
     fn recycle(&mut self, mut selection: Vec<u32>) {
         selection.clear();
         self.machine.spare.push(selection);
-    }
-
-    /// One flag per record, all false.
-    fn marks(&mut self) -> Vec<bool> {
-        let mut marks = self.machine.marks.pop().unwrap_or_default();
-        marks.clear();
-        marks.resize(self.batch.records.len(), false);
-        marks
     }
 }
 

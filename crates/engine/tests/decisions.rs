@@ -55,6 +55,10 @@ enum Step {
     SetTag(usize),
     Filter(Cond),
     If(Cond, Vec<Step>, Option<Vec<Step>>),
+    /// Applications of another topic, one of which has to match unless it is said that none need to.
+    Inner {
+        may_fail: bool,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -127,7 +131,7 @@ impl Cond {
 
 impl Step {
     /// Whether the message goes on.
-    fn run(&self, message: &mut Message) -> bool {
+    fn run(&self, message: &mut Message, inner: &[Application]) -> bool {
         match self {
             Step::Set { value, text, condition } => {
                 if condition.as_ref().is_none_or(|condition| condition.holds(message)) {
@@ -142,8 +146,9 @@ impl Step {
             Step::Filter(condition) => return condition.holds(message),
             Step::If(condition, yes, no) => {
                 let steps = if condition.holds(message) { Some(yes) } else { no.as_ref() };
-                return steps.is_none_or(|steps| run(steps, message));
+                return steps.is_none_or(|steps| run(steps, message, inner));
             }
+            Step::Inner { may_fail } => return first(inner, message, &[]) || *may_fail,
         }
         true
     }
@@ -177,19 +182,21 @@ impl Step {
                 }
                 write!(out, "; ")
             }
+            Step::Inner { may_fail: false } => write!(out, "parser(p_inner); "),
+            Step::Inner { may_fail: true } => write!(out, "if {{ parser(p_inner); }}; "),
         };
     }
 }
 
-fn run(steps: &[Step], message: &mut Message) -> bool {
-    steps.iter().all(|step| step.run(message))
+fn run(steps: &[Step], message: &mut Message, inner: &[Application]) -> bool {
+    steps.iter().all(|step| step.run(message, inner))
 }
 
 /// The first application whose filter and steps match; the others leave no trace.
-fn first(applications: &[Application], message: &mut Message) -> bool {
+fn first(applications: &[Application], message: &mut Message, inner: &[Application]) -> bool {
     applications.iter().any(|application| {
         let mut tried = message.clone();
-        let taken = application.filter.holds(&tried) && run(&application.steps, &mut tried);
+        let taken = application.filter.holds(&tried) && run(&application.steps, &mut tried, inner);
         if taken {
             *message = tried;
         }
@@ -220,7 +227,8 @@ fn cond() -> impl Strategy<Value = Cond> {
     })
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+/// `nested`: how often steps ask the applications of another topic.
+fn steps(nested: u32) -> impl Strategy<Value = Vec<Step>> {
     let leaf = prop_oneof![
         4 => (0..VALUES.len(), 0..TEXTS.len(), prop::option::of(cond()))
             .prop_map(|(value, text, condition)| Step::Set { value, text, condition }),
@@ -228,6 +236,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (0..VALUES.len()).prop_map(Step::Unset),
         1 => (0..TAGS.len()).prop_map(Step::SetTag),
         1 => cond().prop_map(Step::Filter),
+        // The last, so that none is made of another step while a failure is made smaller.
+        nested => any::<bool>().prop_map(|may_fail| Step::Inner { may_fail }),
     ];
     let step = leaf.prop_recursive(2, 10, 3, |inner| {
         let body = || prop::collection::vec(inner.clone(), 1..4);
@@ -237,8 +247,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..4)
 }
 
-fn applications(max: usize) -> impl Strategy<Value = Vec<Application>> {
-    let one = (cond(), steps()).prop_map(|(filter, steps)| Application { filter, steps });
+fn applications(max: usize, nested: u32) -> impl Strategy<Value = Vec<Application>> {
+    let one = (cond(), steps(nested)).prop_map(|(filter, steps)| Application { filter, steps });
     prop::collection::vec(one, 1..max)
 }
 
@@ -305,22 +315,23 @@ proptest! {
 
     #[test]
     fn together_as_one_by_one(
-        first_topic in applications(80),
-        post in applications(8),
-        select in steps(),
+        first_topic in applications(80, 2),
+        inner in applications(8, 0),
+        post in applications(8, 1),
+        select in steps(1),
         messages in messages(),
     ) {
-        let config = config(&[("first", &first_topic), ("post", &post)], &select);
+        let config = config(&[("first", &first_topic), ("inner", &inner), ("post", &post)], &select);
         let lines: String = messages.iter().map(|message| message.line() + "\n").collect();
         let mut path = rows::Path::new(&config, lines.into_bytes());
         let mut expected = String::new();
         for mut message in messages {
-            if !first(&first_topic, &mut message) {
+            if !first(&first_topic, &mut message, &inner) {
                 message.values[3] = 4;
             }
-            first(&post, &mut message);
+            first(&post, &mut message, &inner);
             let mut tried = message.clone();
-            if run(&select, &mut tried) {
+            if run(&select, &mut tried, &inner) {
                 message = tried;
             }
             expected.push_str(&message.printed());

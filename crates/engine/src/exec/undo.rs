@@ -30,12 +30,12 @@ impl Run<'_, '_> {
 
     /// Undoes writes back to `mark`; with `keep`, only those of records that are not marked in it.
     pub(super) fn restore(&mut self, mark: usize, keep: Option<&[bool]>) {
-        for at in (mark..self.machine.undo.len()).rev() {
-            let (index, record) = self.machine.undo[at];
-            if keep.is_none_or(|k| !k.get(index as usize).copied().unwrap_or(false))
-                && let Some(place) = self.batch.records.get_mut(index as usize)
+        // Most branches are final, and keep all that was written in them: no record is copied to look at it.
+        for (index, record) in self.machine.undo.get(mark..).unwrap_or_default().iter().rev() {
+            if keep.is_none_or(|k| !k.get(*index as usize).copied().unwrap_or(false))
+                && let Some(place) = self.batch.records.get_mut(*index as usize)
             {
-                *place = record;
+                *place = *record;
             }
         }
     }
