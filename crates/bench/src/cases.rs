@@ -12,22 +12,19 @@ mod buffered;
 mod connector;
 mod cores;
 mod datagram;
+mod deliveries;
 mod files;
-mod http;
-mod kafka;
 mod paths;
 mod processing;
 mod python;
 mod rltp;
 mod secure;
-mod sql;
 mod transport;
 
 use aim::Aim;
 pub use blocks::Block;
 pub use buffered::{Appear, Buffered};
-pub use http::Http;
-pub use kafka::Kafka;
+pub use deliveries::Delivery;
 pub use paths::Printed;
 pub use processing::Processing;
 pub use python::Python;
@@ -92,12 +89,8 @@ pub enum Path {
     Buffered(Buffered),
     /// To a second penstock, which writes to a file.
     Hop(Hop),
-    /// By kafka() to a broker that writes the values to a file.
-    Kafka(Kafka),
-    /// By http() to a server that writes the bodies of requests to a file.
-    Http(Http),
-    /// By sql() to a server that speaks PostgreSQL and writes the rows to a file.
-    Postgres,
+    /// To a server that answers, and writes down which messages came.
+    Delivery(Delivery),
     FilterFacility,
     FilterHost,
     FilterTag,
@@ -160,7 +153,7 @@ const PLAIN: Case = Case {
 };
 
 /// In the order they are run and reported.
-const TABLES: [&[Case]; 15] = [
+const TABLES: [&[Case]; 13] = [
     &transport::CASES,
     &buffered::CASES,
     &processing::CASES,
@@ -172,9 +165,7 @@ const TABLES: [&[Case]; 15] = [
     &secure::CASES,
     &datagram::CASES,
     &rltp::CASES,
-    &kafka::CASES,
-    &http::CASES,
-    &sql::CASES,
+    &deliveries::CASES,
     &cores::CASES,
 ];
 

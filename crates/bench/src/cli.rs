@@ -12,13 +12,15 @@ use crate::cases::aim::Judgement;
 use crate::cases::{self, Case, Feed};
 use crate::command;
 use crate::floor;
+use crate::grpc;
 use crate::hop;
 use crate::http;
 use crate::kafka;
 use crate::matrix;
 use crate::measure::Plan;
-use crate::postgres;
+use crate::mongodb;
 use crate::receiver::{Programs, RECEIVERS, Receiver};
+use crate::redis;
 use crate::reload;
 use crate::report::{self, Story};
 use crate::safe;
@@ -129,7 +131,9 @@ pub fn run(args: impl Iterator<Item = OsString>, own: impl FnOnce(&Own) -> Resul
         Some("distance") => return hop::run(&args[1..]),
         Some("kafka-sink") => return kafka::run(&args[1..]),
         Some("http-sink") => return http::run(&args[1..]),
-        Some("postgres-sink") => return postgres::run(&args[1..]),
+        Some("grpc-sink") => return grpc::run(&args[1..]),
+        Some("mongodb-sink") => return mongodb::run(&args[1..]),
+        Some("redis-sink") => return redis::run(&args[1..]),
         Some("storm") => return storm::run(&args[1..]),
         Some("reload") => return reload::run(args.split_off(1)),
         Some("safe") => return safe::run(args.split_off(1)),

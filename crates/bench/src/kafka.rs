@@ -138,11 +138,20 @@ fn produce(input: &mut Input<'_>, values: &mut Vec<u8>) -> Vec<u8> {
     out
 }
 
-/// Those of a batch without compression; of others nothing, and the case fails.
+/// Those of a batch; of one that cannot be unpacked nothing, and the case fails.
 fn records(batch: &[u8], values: &mut Vec<u8>) {
     let mut input = Input(batch);
-    input.take(57);
-    for _ in 0..input.number(4) {
+    input.take(21);
+    let codec = input.number(2) & 7;
+    input.take(34);
+    let count = input.number(4);
+    let unpacked = match codec {
+        3 => unpacked(lz4_flex::frame::FrameDecoder::new(input.0)),
+        4 => zstd(input.0),
+        _ => input.0.to_vec(),
+    };
+    input = Input(&unpacked);
+    for _ in 0..count {
         let length = input.varint().max(0) as usize;
         let mut record = Input(input.take(length));
         record.take(1);
@@ -153,5 +162,25 @@ fn records(batch: &[u8], values: &mut Vec<u8>) {
         let value = record.varint().max(0) as usize;
         values.extend_from_slice(record.take(value));
         values.push(b'\n');
+    }
+}
+
+fn unpacked(mut packed: impl Read) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    match packed.read_to_end(&mut bytes) {
+        Ok(_) => bytes,
+        Err(_) => Vec::new(),
+    }
+}
+
+/// What the most of a batch comes to.
+const BATCH_BYTES_MAX: usize = 64 << 20;
+
+fn zstd(packed: &[u8]) -> Vec<u8> {
+    let known = zstd_safe::get_frame_content_size(packed).ok().flatten();
+    let mut bytes = Vec::with_capacity(known.map_or(BATCH_BYTES_MAX, |n| n as usize).min(BATCH_BYTES_MAX));
+    match zstd_safe::decompress(&mut bytes, packed) {
+        Ok(_) => bytes,
+        Err(_) => Vec::new(),
     }
 }

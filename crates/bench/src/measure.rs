@@ -62,9 +62,9 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
     // The floor has no relay: it stands for receiving and writing in each case.
     let sinks = match case.path {
         Path::Relay | Path::ParsedRelay(_) if receiver != Receiver::Floor => vec![start_sink(&place, 0)?],
-        Path::Kafka(_) if receiver != Receiver::Floor => vec![start_server("kafka-sink", &place)?],
-        Path::Http(_) if receiver != Receiver::Floor => vec![start_server("http-sink", &place)?],
-        Path::Postgres if receiver != Receiver::Floor => vec![start_server("postgres-sink", &place)?],
+        Path::Delivery(delivery) if receiver != Receiver::Floor => {
+            vec![start_server(delivery.server, &place)?]
+        }
         Path::Buffered(kept) if receiver != Receiver::Floor && kept.appear == Appear::First => {
             start_sinks(&place, kept)?
         }

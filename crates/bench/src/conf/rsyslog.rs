@@ -10,9 +10,7 @@ pub fn can(path: Path) -> bool {
         _ => !matches!(
             path,
             Path::Hop(_)
-                | Path::Kafka(_)
-                | Path::Http(_)
-                | Path::Postgres
+                | Path::Delivery(_)
                 | Path::FilterTag
                 | Path::Costly
                 | Path::Processing(_)
@@ -86,9 +84,7 @@ pub fn text(case: &Case, place: &Place) -> Result<String, String> {
         }
         Path::Buffered(_)
         | Path::Hop(_)
-        | Path::Kafka(_)
-        | Path::Http(_)
-        | Path::Postgres
+        | Path::Delivery(_)
         | Path::FilterTag
         | Path::Costly
         | Path::Processing(_)

@@ -53,10 +53,13 @@ pub fn text(case: &Case, place: &Place, receiver: Receiver) -> Result<String, St
         return connector::text(place, &driver, &destination);
     }
     let version = match case.path {
-        Path::Processing(Processing::Block(_)) => "4.11",
+        Path::Processing(Processing::Block(_)) | Path::Delivery(_) => "4.11",
         _ => "3.38",
     };
     let mut text = format!("@version: {version}\n\n");
+    if matches!(case.path, Path::Delivery(_)) {
+        text.push_str("@include \"scl.conf\"\n");
+    }
     text.push_str("options { keep-hostname(yes); use-dns(no);");
     let tuned = receiver == Receiver::SyslogNgTuned;
     if tuned {
@@ -183,29 +186,12 @@ fn paths(case: &Case, place: &Place, receiver: Receiver) -> Result<String, Strin
             format!("destination d_out {{ {driver}(\"127.0.0.1\" port({port}) {options}); }};\n")
                 + &steps("", "")
         }
-        Path::Kafka(kafka) => {
-            let (port, options) = (place.sink_port, kafka.options);
-            format!(
-                "destination d_out {{ kafka(bootstrap-servers(\"127.0.0.1:{port}\") topic(\"bench\") \
-                 message(\"$DATE $HOST $MSGHDR$MSG\") {options}); }};\n"
-            ) + &steps("", "")
-        }
-        Path::Http(http) => {
-            // Whoever is asked for another size has its own.
-            let (port, options) = (place.sink_port, http.options);
-            let size = if options.is_empty() { "batch-bytes(1MiB)" } else { options };
-            format!(
-                "destination d_out {{ http(url(\"http://127.0.0.1:{port}/\") body(\"$DATE $HOST $MSGHDR$MSG\") \
-                 batch-lines(100000) batch-timeout(100) {size}); }};\n"
-            ) + &steps("", "")
-        }
-        Path::Postgres => {
-            let port = place.sink_port;
-            format!(
-                "destination d_out {{ sql(type(pgsql) host(\"127.0.0.1\") port({port}) username(bench) \
-                 columns(\"pri\", \"stamp\", \"host\", \"tag\", \"msg\") \
-                 values(\"$PRI\", \"$DATE\", \"$HOST\", \"$MSGHDR\", \"$MSG\")); }};\n"
-            ) + &steps("", "")
+        Path::Delivery(delivery) => {
+            let folder = place.buffer();
+            std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+            let driver = delivery.driver.replace("PORT", &place.sink_port.to_string());
+            let driver = driver.replace("DIR", &folder.display().to_string());
+            format!("destination d_out {{ {driver}; }};\n") + &steps("", "")
         }
         Path::FilterFacility => one_file + &steps("filter f { facility(kern..local7); };", " filter(f);"),
         Path::FilterHost => one_file + &steps("filter f { host(\"^host0[0-9]+$\"); };", " filter(f);"),
