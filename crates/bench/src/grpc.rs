@@ -1,5 +1,6 @@
-//! A server for the cases of gRPC: it takes whatever is called, writes down which messages it had, and answers
-//! with an empty message and status 0. HTTP/2 as far as that needs it: what headers say is not looked at.
+//! A server for the cases of gRPC: it takes whatever is called, writes down which messages it had, and
+//! answers with an empty message and status 0. HTTP/2 as far as that needs it: what headers say is not looked
+//! at.
 
 use crate::sink;
 use crate::stamps::Stamps;

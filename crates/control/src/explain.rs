@@ -1,5 +1,6 @@
 //! What the control socket is asked about single messages: `EXPLAIN [JSON] [LOST] [DROPPED REASON] [COUNT N]
-//! [FOR SECONDS] [SOURCE NAME] [FROM ADDRESS] [FILTER EXPRESSION]`. Name and expression are sent in hexadecimal.
+//! [FOR SECONDS] [SOURCE NAME] [FROM ADDRESS] [FILTER EXPRESSION]`. Name and expression are sent in
+//! hexadecimal.
 
 use crate::ledger::DropReason;
 use crate::queues::{hex, text};

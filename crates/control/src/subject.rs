@@ -73,8 +73,8 @@ pub enum SetBy {
 
 /// The running program. Called from the control thread, so answers must come promptly; [`Subject::reload`],
 /// [`Subject::roll_back`], [`Subject::queue`], [`Subject::explain`], [`Subject::replay`],
-/// [`Subject::healthcheck`], [`ConfigView::Verify`] and [`ConfigView::Difference`] are called from a thread of
-/// their own and may take their time.
+/// [`Subject::healthcheck`], [`ConfigView::Verify`] and [`ConfigView::Difference`] are called from a thread
+/// of their own and may take their time.
 pub trait Subject: Send + Sync {
     /// All counters to show at the configured level, in a stable order.
     fn counters(&self) -> Vec<Counter>;

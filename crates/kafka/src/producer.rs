@@ -55,7 +55,8 @@ pub struct Options {
     pub makes_topics: bool,
     /// The cluster is asked so often who leads what.
     pub refresh: Duration,
-    /// The transactional id: batches go when their partitions are part of a transaction, see [`crate::Transactions`].
+    /// The transactional id: batches go when their partitions are part of a transaction, see
+    /// [`crate::Transactions`].
     pub transaction: Option<Arc<str>>,
 }
 

@@ -1,9 +1,9 @@
-//! Transactions of a producer: each job is one, with the position in the queue where that is kept, so that what
-//! comes again after a kill is known.
+//! Transactions of a producer: each job is one, with the position in the queue where that is kept, so that
+//! what comes again after a kill is known.
 //!
 //! One question is on the way at a time, and what is asked next follows from what is known: who coordinates,
-//! under which producer id, how far the queue was, which partitions are in it, how it ends. An answer that does
-//! not come is asked for again: coordinators take a question twice.
+//! under which producer id, how far the queue was, which partitions are in it, how it ends. An answer that
+//! does not come is asked for again: coordinators take a question twice.
 
 mod answered;
 mod job;

@@ -160,8 +160,8 @@ impl Chunked for Members<'_, '_, '_, '_> {
     fn run<C: Chunks>(self) -> Result<(), NoObject> {
         let Members { plan, found, text, lenient, to } = self;
         let start = to.len();
-        // A lead begins with the quote behind the last value and ends with the one before the next: values that
-        // are no texts have none.
+        // A lead begins with the quote behind the last value and ends with the one before the next: values
+        // that are no texts have none.
         let mut no_quote = 1;
         for ((from, end), value) in plan.values(found) {
             let is_text = value.kind == ValueType::String;

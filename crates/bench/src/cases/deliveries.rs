@@ -1,6 +1,6 @@
 //! Destinations that are answered, beside a relay: what their batches cost, and waiting for the answers. The
-//! servers are on the same machine and do as little as can be done: they read, write down which messages came,
-//! and answer.
+//! servers are on the same machine and do as little as can be done: they read, write down which messages
+//! came, and answer.
 
 use super::aim::Aim;
 use super::{Case, Input, ONE, OWN, PLAIN, Path, TEN, Window};

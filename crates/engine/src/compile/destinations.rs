@@ -76,7 +76,8 @@ impl<'c> Paths<'_, 'c> {
         self.drivers.push(Configured { context, component, settings, span: call.span, needs });
         let driver = driver.ok()?;
         self.unique(&driver.key, call.span, diags);
-        // What a block was called with, and what names in backticks stand for, is in it; its text is the same.
+        // What a block was called with, and what names in backticks stand for, is in it; its text is the
+        // same.
         let options = format!("{}\n{}", call.canonical(), self.names.fingerprint());
         let key = DestinationKey { id: id.clone(), options, place: driver.key };
         let destination = self.existing.destinations.get(&key).cloned().unwrap_or(driver.destination);

@@ -1,6 +1,6 @@
 //! Tags get their numbers in the order in which the configuration names them, as in syslog-ng: `$TAGS` lists
-//! them by number. An `app-parser()` names those of its applications where it stands, each with `.app.NAME` behind
-//! its own. What is named nowhere (`.source.NAME`, tags made from a message) comes behind.
+//! them by number. An `app-parser()` names those of its applications where it stands, each with `.app.NAME`
+//! behind its own. What is named nowhere (`.source.NAME`, tags made from a message) comes behind.
 
 use super::applications::Applications;
 use conf_syntax::{Arg, ArgKind, Call, Config, Statement, Visit};

@@ -135,8 +135,8 @@ fn put_holder(out: &mut Vec<u8>, holder: &Holder) {
     put_i16(out, holder.epoch);
 }
 
-/// Asks for what is stable: an offset that a transaction is about to commit is waited for. Lists of one have the
-/// length 2, and there are no tagged fields, the head's first.
+/// Asks for what is stable: an offset that a transaction is about to commit is waited for. Lists of one have
+/// the length 2, and there are no tagged fields, the head's first.
 fn put_position(out: &mut Vec<u8>, group: &str, place: &TopicPartition) {
     out.push(0);
     put_compact_text(out, group.as_bytes());

@@ -111,8 +111,8 @@ impl Transactions {
         }
     }
 
-    /// The coordinator knows another epoch: it has given up a transaction that took too long, or somebody else
-    /// has the transactional id.
+    /// The coordinator knows another epoch: it has given up a transaction that took too long, or somebody
+    /// else has the transactional id.
     pub(super) fn shut_out(&mut self, is_fenced: bool, producer: &mut Producer, now: Instant) {
         let took = self.since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since));
         let id = &self.plan.id;

@@ -1,5 +1,5 @@
-//! All pairs of a text by its outline: a key is mostly the one that came next in the message before, and a value ends
-//! where the next key begins.
+//! All pairs of a text by its outline: a key is mostly the one that came next in the message before, and a
+//! value ends where the next key begins.
 
 use super::outlined::{start_of_key, value};
 use super::scan::Text;
@@ -8,8 +8,8 @@ use record::NameId;
 use std::ops::Range;
 use wire::pairs::{Outline, Quoted, Separators, is_word};
 
-/// Calls `pair` with the place of the key, its name with this prefix and the place of its value for each pair, in
-/// order. False, and none is called, where the text has no outline.
+/// Calls `pair` with the place of the key, its name with this prefix and the place of its value for each
+/// pair, in order. False, and none is called, where the text has no outline.
 #[inline]
 pub fn read_all(
     text: &[u8],

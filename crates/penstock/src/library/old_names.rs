@@ -1,5 +1,6 @@
-//! Old names of destinations, of classes in Java and of syslog-ng PE, each with the call that is written in its
-//! place and a warning. What was about Java is left out; what else the new one does not know is its error.
+//! Old names of destinations, of classes in Java and of syslog-ng PE, each with the call that is written in
+//! its place and a warning. What was about Java is left out; what else the new one does not know is its
+//! error.
 
 use conf_syntax::{OldName, Written};
 

@@ -1,5 +1,5 @@
-//! Filters that stand behind parsers, rewrites or other filters of their log path and could stand before them.
-//! Whether they may is another question: they must not read what those change.
+//! Filters that stand behind parsers, rewrites or other filters of their log path and could stand before
+//! them. Whether they may is another question: they must not read what those change.
 
 use crate::configuration::Configuration;
 use conf_syntax::{Config, LogItem, LogPath, ObjectKind, Statement};

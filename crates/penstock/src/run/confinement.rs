@@ -85,7 +85,8 @@ fn wanted(globals: &Settings, unsaid: SandboxUnsaid) -> Switch {
     })
 }
 
-/// Confines the process if the configuration or the command line says so. There must be one thread only. The error is a sentence.
+/// Confines the process if the configuration or the command line says so. There must be one thread only. The
+/// error is a sentence.
 pub fn enter(options: &RunOptions, configuration: &Configuration, plan: &Plan) -> Result<(), String> {
     let wanted = wanted(&plan.globals, options.sandbox);
     if wanted == Switch::No {

@@ -30,8 +30,8 @@ pub(crate) struct Found<'a> {
 struct Finding<'a, 'k> {
     pairs: &'k ValuePairs,
     batch: &'a Batch,
-    /// The key of that plan. It is compared word by word, as they are found: to read all of them again at once
-    /// would wait until they are written.
+    /// The key of that plan. It is compared word by word, as they are found: to read all of them again at
+    /// once would wait until they are written.
     expected: &'k [u64],
     differences: u64,
     found: Vec<Found<'a>>,

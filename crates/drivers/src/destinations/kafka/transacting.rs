@@ -56,8 +56,8 @@ impl Wish {
         Ok(Some(Wish { id: id.into(), timeout: properties.transaction_timeout, kept: Arc::default() }))
     }
 
-    /// With a queue on disk that keeps its numbers: what there is to do before the first message. `topic`: one
-    /// that is there, for whose first partition the cluster keeps the position.
+    /// With a queue on disk that keeps its numbers: what there is to do before the first message. `topic`:
+    /// one that is there, for whose first partition the cluster keeps the position.
     pub fn keep(&self, writer: &Writer, topic: &str) -> Option<Prepare> {
         writer.disk_buffer.as_ref().filter(|queue| queue.reliable)?;
         let queue = disk_buffer::of(writer)?;

@@ -1,5 +1,5 @@
-//! What a class has posted as messages of a batch: texts that are parsed as the source's options say, and what the
-//! class has set.
+//! What a class has posted as messages of a batch: texts that are parsed as the source's options say, and
+//! what the class has set.
 
 use python::marshal::{self, Item, Malformed, Reader};
 use python::{Asked, Posted};
