@@ -68,12 +68,6 @@ pub struct Record {
 impl Record {
     pub const NO_TEXT: u32 = u32::MAX;
 
-    /// The same with the time and the PRI of another one.
-    #[must_use]
-    pub fn with_header_of(self, other: &Record) -> Record {
-        Record { stamp: other.stamp, stamp_text: other.stamp_text, pri: other.pri, ..self }
-    }
-
     pub fn new(frame: Span) -> Record {
         Record {
             frame,

@@ -61,9 +61,10 @@ impl Run<'_> {
     /// The message as templates see it: without the values that the blocks in front of this one have set.
     pub(crate) fn seen(&self) -> Option<Record> {
         let now = *self.batch.records.get(self.index)?;
-        let Some(before) = self.cx.unsynced.get(self.index).copied() else { return Some(now) };
+        let Some(mut seen) = self.cx.unsynced.get(self.index).copied() else { return Some(now) };
         // What is set at once is seen at once.
-        Some(before.with_header_of(&now))
+        (seen.stamp, seen.stamp_text, seen.pri) = (now.stamp, now.stamp_text, now.pri);
+        Some(seen)
     }
 
     /// Takes the tree of JSON that is looked into for the first time.
