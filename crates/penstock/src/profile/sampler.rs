@@ -198,13 +198,13 @@ fn outlets(running: &Running) -> HashMap<u32, usize> {
 /// Where the workers' processor time went, the most first: in processors.
 fn steps(running: &Running, seen: &Seen, outlets: &HashMap<u32, usize>, cpu: f64) -> Vec<(Where, f64)> {
     let mut parts: BTreeMap<Where, u64> = BTreeMap::new();
-    let mut all = 0;
+    let mut all: u64 = 0;
     for ((doing, number), nanos) in &seen.met {
         if *doing == Doing::Sleeps || *nanos == 0 {
             continue;
         }
-        all += nanos;
-        *parts.entry(place(running, *doing, *number, outlets)).or_default() += nanos;
+        all += *nanos;
+        *parts.entry(place(running, *doing, *number, outlets)).or_default() += *nanos;
     }
     let mut steps: Vec<(Where, f64)> =
         parts.into_iter().map(|(at, nanos)| (at, cpu * nanos as f64 / all.max(1) as f64)).collect();
