@@ -17,6 +17,9 @@ from google.protobuf import descriptor_pb2, descriptor_pool, json_format, messag
 parser = argparse.ArgumentParser()
 parser.add_argument("--port", type=int, required=True)
 parser.add_argument("--out", required=True)
+parser.add_argument("--cert")
+parser.add_argument("--key")
+parser.add_argument("--token", help="what the header authorization has to say")
 parser.add_argument("--refuse", help="rows with this text are wrong: the answer names them, and none of their call is taken")
 parser.add_argument("--lose", type=int, help="of so many calls that were taken one is answered with UNAVAILABLE")
 parser.add_argument("--forget", type=int, help="streams end after so many rows")
@@ -48,6 +51,8 @@ def rows_of(data):
 
 def routed(context, name, value):
     """Google's servers find their way by this header."""
+    if options.token and dict(context.invocation_metadata()).get("authorization") != options.token:
+        context.abort(grpc.StatusCode.UNAUTHENTICATED, "who are you?")
     said = [text for key, text in context.invocation_metadata() if key == "x-goog-request-params"]
     if f"{name}={value}" not in said:
         context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"x-goog-request-params is {said}")
@@ -122,6 +127,11 @@ methods = {
 server.add_generic_rpc_handlers(
     (grpc.method_handlers_generic_handler("google.cloud.bigquery.storage.v1.BigQueryWrite", methods),)
 )
-server.add_insecure_port(f"127.0.0.1:{options.port}")
+address = f"127.0.0.1:{options.port}"
+if options.cert:
+    pair = [tuple(open(path, "rb").read() for path in (options.key, options.cert))]
+    server.add_secure_port(address, grpc.ssl_server_credentials(pair))
+else:
+    server.add_insecure_port(address)
 server.start()
 server.wait_for_termination()

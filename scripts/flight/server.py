@@ -11,6 +11,7 @@ parser.add_argument("--port", type=int, required=True)
 parser.add_argument("--out", required=True)
 parser.add_argument("--refuse", help="a call with this text in a value is refused")
 parser.add_argument("--busy", help="while this file is there, the server is not available")
+parser.add_argument("--token", help="what the header authorization has to say")
 parser.add_argument("--cert")
 parser.add_argument("--key")
 options = parser.parse_args()
@@ -18,6 +19,12 @@ options = parser.parse_args()
 
 def plain(value):
     return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+class Guard(flight.ServerMiddlewareFactory):
+    def start_call(self, info, headers):
+        if headers.get("authorization") != [options.token]:
+            raise flight.FlightUnauthenticatedError("who are you?")
 
 
 class Server(flight.FlightServerBase):
@@ -38,4 +45,5 @@ scheme = "grpc+tls" if options.cert else "grpc"
 pairs = []
 if options.cert:
     pairs = [(open(options.cert, "rb").read(), open(options.key, "rb").read())]
-Server(f"{scheme}://127.0.0.1:{options.port}", tls_certificates=pairs).serve()
+guard = {"guard": Guard()} if options.token else None
+Server(f"{scheme}://127.0.0.1:{options.port}", tls_certificates=pairs, middleware=guard).serve()

@@ -19,6 +19,7 @@ parser.add_argument("--key")
 parser.add_argument("--refuse", help="a line or a row with this text is refused, with all that came with it")
 parser.add_argument("--unnamed", action="store_true", help="it is not said which row it was")
 parser.add_argument("--password", default="")
+parser.add_argument("--token", help="what the header authorization has to say")
 options = parser.parse_args()
 
 F = descriptor_pb2.FieldDescriptorProto
@@ -61,8 +62,14 @@ def write(entries):
         out.flush()
 
 
+def admit(context):
+    if options.token and dict(context.invocation_metadata()).get("authorization") != options.token:
+        context.abort(grpc.StatusCode.UNAUTHENTICATED, "who are you?")
+
+
 def push(request, context):
     """As Loki: what is good is stored, and the answer is an error all the same; what is there already is passed over."""
+    admit(context)
     tenant = dict(context.invocation_metadata()).get("x-scope-orgid")
     entries, refused = [], 0
     for stream in request.streams:
@@ -85,6 +92,7 @@ def push(request, context):
 
 
 def insert(request, context):
+    admit(context)
     result = classes["Result"]()
 
     def failed(code, text):

@@ -1,6 +1,6 @@
 """What Riemann's server does with events, read by Google's protobuf and written down as lines of JSON.
 
-server.py PORT FILE [--certificate FILE --key FILE]
+server.py PORT FILE [--certificate FILE --key FILE] [--refuse TEXT]
 
 TCP (or TLS) and UDP on one port. A batch with an event whose service is `bad` is answered with an error, and nothing of it is written.
 """
@@ -13,6 +13,7 @@ words.add_argument("port", type=int)
 words.add_argument("file")
 words.add_argument("--certificate")
 words.add_argument("--key")
+words.add_argument("--refuse", help="events with this text in their descriptions are bad too")
 words = words.parse_args()
 
 F = descriptor_pb2.FieldDescriptorProto
@@ -44,7 +45,8 @@ lock = threading.Lock()
 def take(text):
     message = Msg()
     message.ParseFromString(text)
-    if any(event.service == "bad" for event in message.events):
+    bad = lambda event: words.refuse in event.description if words.refuse else event.service == "bad"
+    if any(map(bad, message.events)):
         return Msg(ok=False, error="java.lang.Exception: a bad event")
     with lock, open(words.file, "a") as out:
         for event in message.events:

@@ -1,6 +1,6 @@
 """A mail server on aiosmtpd that writes each mail down as a line of JSON.
 
-server.py PORT FILE [--certificate FILE --key FILE [--whole]] [--login USER PASSWORD]
+server.py PORT FILE [--certificate FILE --key FILE [--whole]] [--login USER PASSWORD] [--refuse TEXT]
 
 Nobody may send to nobody@...; later@... can have nothing while the file FILE.busy is there.
 """
@@ -15,6 +15,7 @@ words.add_argument("--certificate")
 words.add_argument("--key")
 words.add_argument("--whole", action="store_true")
 words.add_argument("--login", nargs=2)
+words.add_argument("--refuse", help="mails with this text are none")
 words = words.parse_args()
 
 
@@ -29,7 +30,7 @@ class Handler:
 
     async def handle_DATA(self, server, session, envelope):
         mail = email.message_from_bytes(envelope.content, policy=email.policy.default)
-        if "bad" in str(mail["subject"]):
+        if "bad" in str(mail["subject"]) and not words.refuse or words.refuse and words.refuse in mail.get_content():
             return "554 5.6.0 this is spam"
         line = {
             "from": envelope.mail_from,

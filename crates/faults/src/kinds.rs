@@ -4,6 +4,7 @@ mod backlog;
 mod certificates;
 mod crowd;
 mod damage;
+mod destinations;
 mod disk_errors;
 mod drain;
 mod estate;
@@ -66,6 +67,8 @@ pub const ALL: &[Kind] = &[
     Kind { name: "neighbour-dead-memory", rounds: [0, 8, 16], run: neighbour::in_memory },
     Kind { name: "drain", rounds: [1, 1, 3], run: drain::beside },
     Kind { name: "memory-limit", rounds: [1, 1, 1], run: memory::limited },
+    Kind { name: "server-killed", rounds: [0, 20, 100], run: destinations::server_killed },
+    Kind { name: "collector-killed", rounds: [0, 20, 100], run: destinations::collector_killed },
     Kind { name: "target-dead", rounds: [0, 1, 1], run: outage::dead },
     Kind { name: "target-flapping", rounds: [0, 20, 200], run: outage::flapping },
     Kind { name: "target-slow", rounds: [0, 1, 3], run: outage::slow },

@@ -25,6 +25,7 @@ pub mod process;
 pub mod proxy;
 pub mod pubsub;
 pub mod rabbitmq;
+pub mod receivers;
 pub mod redis;
 pub mod relp;
 pub mod s3;

@@ -37,6 +37,8 @@ impl Mariadb {
         open_to_all(lab, &dir);
         let mut init = unprivileged("mariadb-install-db");
         init.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
+        // Its temporary tables have names that another one's have too.
+        init.arg(format!("--tmpdir={}", dir.display()));
         run(init.arg(format!("--datadir={}", dir.join("data").display())).current_dir("/"));
         let mut options = Vec::new();
         if let Some((cert, key)) = certificate {

@@ -78,6 +78,13 @@ impl Mosquitto {
         }
     }
 
+    /// Ends it in order: it writes down what it has.
+    pub fn stop(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            process.terminate();
+        }
+    }
+
     /// Everything that it says.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.dir.join("log")).unwrap_or_default()
@@ -109,6 +116,12 @@ impl Mosquitto {
             let log = std::fs::read_to_string(&heard).unwrap_or_default();
             (!log.contains("Subscribed (mid")).then(|| "the listener to be subscribed".to_owned())
         });
+    }
+
+    /// How often the listener has subscribed: again with each start of the server.
+    pub fn subscribed(&self) -> usize {
+        let text = std::fs::read_to_string(self.dir.join("heard")).unwrap_or_default();
+        text.matches("Subscribed (mid").count()
     }
 
     /// What the listener has written down of a topic.

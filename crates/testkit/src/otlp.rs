@@ -98,6 +98,11 @@ impl Otlp {
         }
     }
 
+    /// With another word of this option, when it is started again.
+    pub fn change(&mut self, option: &str, word: &str) {
+        crate::scripted::change(&mut self.options, option, word);
+    }
+
     /// What it has taken, in order.
     pub fn records(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.dir.join("records")).unwrap_or_default();

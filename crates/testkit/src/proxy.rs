@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
+use std::time::Duration;
 
 /// Ends with the test program; its connections end when it is dropped.
 pub struct Proxy {
@@ -26,6 +27,8 @@ struct State {
     connections: usize,
     cuts: usize,
     bytes: u64,
+    /// Bytes that one way of a connection carries in each 10 milliseconds, at most.
+    pace: Option<usize>,
 }
 
 /// What a connection may still carry.
@@ -54,6 +57,11 @@ impl Proxy {
     /// The next connections are cut after so many bytes each, the first one first.
     pub fn cut_after(&self, budgets: &[usize]) {
         self.shared.state().budgets = budgets.iter().rev().copied().collect();
+    }
+
+    /// From now on each way of a connection carries so many bytes in 10 milliseconds; `None`: what comes.
+    pub fn pace(&self, bytes: Option<usize>) {
+        self.shared.state().pace = bytes;
     }
 
     /// Cuts what is open, as a cable does: what was on the way is gone.
@@ -107,7 +115,12 @@ impl Shared {
     fn carry(&self, [mut from, mut to]: [TcpStream; 2], budget: &Budget) {
         let mut buffer = vec![0; 1 << 16];
         loop {
-            let read = match from.read(&mut buffer) {
+            let pace = self.state().pace;
+            if pace.is_some() {
+                thread::sleep(Duration::from_millis(10));
+            }
+            let room = pace.unwrap_or(usize::MAX).min(buffer.len());
+            let read = match from.read(&mut buffer[..room]) {
                 Ok(n) if n > 0 => n,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 _ => break,

@@ -20,6 +20,7 @@ pub struct Rabbitmq {
     pub amqp: u16,
     pub amqps: u16,
     pub stomp: u16,
+    pub stomps: u16,
     process: Option<Process>,
     _turn: MutexGuard<'static, ()>,
 }
@@ -42,7 +43,8 @@ impl Rabbitmq {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let dir = lab.path("rabbitmq");
         open_to_all(lab, &dir);
-        let (amqp, amqps, stomp) = (free_port(), free_port(), free_port());
+        let (amqp, amqps) = (free_port(), free_port());
+        let (stomp, stomps) = (free_port(), free_port());
         let mut config = format!(
             "listeners.tcp.default = 127.0.0.1:{amqp}\nstomp.listeners.tcp.1 = 127.0.0.1:{stomp}\nmqtt.listeners.tcp = none\n\
              log.console = true\nlog.console.level = info\ndisk_free_limit.absolute = 1MB\n\
@@ -56,14 +58,14 @@ impl Rabbitmq {
             }
             let at = dir.display();
             config.push_str(&format!(
-                "listeners.ssl.default = 127.0.0.1:{amqps}\nssl_options.certfile = {at}/server.pem\n\
+                "listeners.ssl.default = 127.0.0.1:{amqps}\nstomp.listeners.ssl.1 = 127.0.0.1:{stomps}\nssl_options.certfile = {at}/server.pem\n\
                  ssl_options.keyfile = {at}/server.key\nssl_options.cacertfile = {at}/server.pem\n\
                  ssl_options.verify = verify_none\n"
             ));
         }
         std::fs::write(dir.join("rabbitmq.conf"), config).expect("a file");
         std::fs::write(dir.join("plugins"), "[rabbitmq_stomp].\n").expect("a file");
-        let mut server = Rabbitmq { dir, amqp, amqps, stomp, process: None, _turn: turn };
+        let mut server = Rabbitmq { dir, amqp, amqps, stomp, stomps, process: None, _turn: turn };
         server.run();
         Some(server)
     }

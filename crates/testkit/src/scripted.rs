@@ -22,7 +22,7 @@ impl Scripted {
     /// its command line.
     #[track_caller]
     pub fn start(lab: &Lab, name: &'static str, options: &[&str]) -> Option<Scripted> {
-        installed(name).join("complete").is_file().then_some(())?;
+        python(name)?;
         let dir = lab.path(name);
         std::fs::create_dir_all(&dir).expect("a folder");
         let options = options.iter().map(|word| (*word).to_owned()).collect();
@@ -43,7 +43,7 @@ impl Scripted {
     /// Starts it again, after [`Scripted::kill`].
     #[track_caller]
     pub fn run(&mut self) {
-        let mut command = Command::new(installed(self.name).join("python/bin/python"));
+        let mut command = Command::new(python(self.name).expect("it was there"));
         command.arg(root().join("scripts").join(self.name).join("server.py"));
         command.arg(self.port.to_string()).arg(self.file("")).args(&self.options);
         let log = self.dir.join("log");
@@ -59,6 +59,11 @@ impl Scripted {
         }
     }
 
+    /// With another word of this option, when it is started again.
+    pub fn change(&mut self, option: &str, word: &str) {
+        change(&mut self.options, option, word);
+    }
+
     /// What it took, in its order. A last line that is not whole was not answered.
     pub fn taken(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.file("")).unwrap_or_default();
@@ -71,6 +76,20 @@ impl Scripted {
     }
 }
 
-fn installed(name: &str) -> PathBuf {
-    root().join("target/servers").join(name)
+/// Gives an option another word.
+pub(crate) fn change(options: &mut [String], option: &str, word: &str) {
+    let at = options.iter().position(|word| word == option);
+    if let Some(value) = at.and_then(|at| options.get_mut(at + 1)) {
+        word.clone_into(value);
+    }
+}
+
+/// The interpreter with a server's libraries. That of `http` needs none.
+fn python(name: &str) -> Option<PathBuf> {
+    if name == "http" {
+        let said = Command::new("python3").arg("--version").output();
+        return said.is_ok_and(|output| output.status.success()).then(|| "python3".into());
+    }
+    let folder = root().join("target/servers").join(name);
+    folder.join("complete").is_file().then(|| folder.join("python/bin/python"))
 }

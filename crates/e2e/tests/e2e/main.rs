@@ -10,6 +10,7 @@ mod cloud_auth;
 mod command_line;
 mod connector;
 mod console;
+mod contract;
 mod convert;
 mod correlation;
 mod counters;
