@@ -100,6 +100,7 @@ pub(super) mod tests {
     use super::*;
     use crate::learned::Learned;
     use proptest::prelude::*;
+    use record::NameId;
 
     pub fn table() -> Table {
         let keys = ["a", "b", "user", "user-name", "x.y"].into_iter();
