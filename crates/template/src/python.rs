@@ -1,21 +1,20 @@
 //! Values of messages as Python classes get them: those that go with each message, and those that a class
 //! asks for later.
 
+mod peer;
+
 use crate::value_pairs::ValuePairs;
 use crate::{Msg, NoScope, RenderContext, Template, TemplateOptions, list};
+use peer::comes_from;
 use python::marshal::{self, Item, Malformed, Reader};
 use python::{Names, Printed, Seqnum, Wanted};
-use record::{Batch, Context, Demand, Flags, NameId, Peer, Record, Stamp, Value, ValueType};
+use record::{Batch, Demand, Flags, NameId, Record, Stamp, Value, ValueType};
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use wire::sdata::{PREFIX, lookup, params, unescape};
 
 /// What stands for the sender's address in what a class has set; `syslogng.message` has the same number.
 const PEER: i64 = 3;
-/// Nobody knows at which address it came in.
-const IPV4_NONE: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-const IPV6_NONE: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
 
 /// Names asked for later of which it is remembered how they are found.
 const ASKED_MAX: usize = 256;
@@ -354,29 +353,6 @@ pub fn note(batch: &mut Batch, index: usize, what: i64, answer: &mut Reader<'_>)
         }
         _ => return Err(Malformed),
     }
-    Ok(())
-}
-
-/// Lets a message come from an address. Those of one address share what they have in common.
-fn comes_from(batch: &mut Batch, index: usize, ip: IpAddr) -> Result<(), Malformed> {
-    let record = batch.records.get(index).ok_or(Malformed)?;
-    let before = batch.context(record).cloned().unwrap_or_else(|| Context::local("", "", ""));
-    let is_it = |context: &Context| {
-        matches!(&context.peer, Peer::Inet { remote, .. } if remote.ip() == ip)
-            && context.source == before.source
-    };
-    let place = match batch.contexts.iter().rposition(|context| is_it(context)) {
-        Some(place) => place,
-        None => {
-            let remote = SocketAddr::new(ip, 0);
-            let local = SocketAddr::new(if ip.is_ipv4() { IPV4_NONE } else { IPV6_NONE }, 0);
-            let peer = Peer::Inet { remote, local, proxy: None };
-            batch.contexts.push(Arc::new(Context { peer, host_from: ip.to_string().into(), ..before }));
-            batch.contexts.len() - 1
-        }
-    };
-    let place = u16::try_from(place).map_err(|_| Malformed)?;
-    batch.records.get_mut(index).ok_or(Malformed)?.context = place;
     Ok(())
 }
 
