@@ -14,9 +14,7 @@ use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const PARTS: &[DestinationPart] =
-    &[DestinationPart::new(&FILE, build)
-        .needing(needs::of_output)];
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&FILE, build).needing(needs::of_output)];
 
 const ROTATIONS_MAX: i64 = 10_000;
 
@@ -89,7 +87,11 @@ static FILE: Component = Component {
     )),
 };
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let (path, name) = name(s, cx, diags)?;
     let options = FileOptions {

@@ -19,9 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const PARTS: &[DestinationPart] =
-    &[DestinationPart::new(&table::LOGSTORE, build)
-        .needing(needs)];
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::LOGSTORE, build).needing(needs)];
 
 /// A longer certificate file is none.
 const CERTIFICATE_BYTES_MAX: u64 = 1 << 20;
@@ -34,7 +32,11 @@ fn needs(s: &Settings) -> Vec<Need<'static>> {
     needs::of_output(s).into_iter().chain(key).collect()
 }
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let (path, name) = files::name(s, cx, diags)?;
     let files = FileOptions {
@@ -55,7 +57,11 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result
         _ => Digest::Sha256,
     };
     if certificate.is_some() && digest == Digest::Sha1 {
-        let finding = Diagnostic::error("D0260", "encrypted stores have SHA-256 digests", s.span("digest").ok_or(Reported)?);
+        let finding = Diagnostic::error(
+            "D0260",
+            "encrypted stores have SHA-256 digests",
+            s.span("digest").ok_or(Reported)?,
+        );
         diags.push(finding.help("leave digest() out"));
         return Err(Reported);
     }

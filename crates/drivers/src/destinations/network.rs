@@ -48,11 +48,19 @@ struct Kind {
     ipv6: Option<bool>,
 }
 
-fn network(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
+fn network(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     build(&Kind { name: "network", protocol: false, udp: None, ipv6: None }, s, cx, diags)
 }
 
-fn syslog(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
+fn syslog(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     build(&Kind { name: "syslog", protocol: true, udp: None, ipv6: None }, s, cx, diags)
 }
 
@@ -238,7 +246,12 @@ impl To<'_> {
 
 /// `spoof-source()`: whether messages go out in the names of their senders, whose addresses the writer then
 /// puts before them.
-fn spoof_source(s: &Settings, remote: &Remote, writer: &mut Writer, diags: &mut Diagnostics) -> Result<bool, Reported> {
+fn spoof_source(
+    s: &Settings,
+    remote: &Remote,
+    writer: &mut Writer,
+    diags: &mut Diagnostics,
+) -> Result<bool, Reported> {
     let on = s.bool("spoof-source").unwrap_or(false);
     let bytes_max = s.int("spoof-source-max-msglen").and_then(|n| usize::try_from(n).ok()).unwrap_or(1024);
     if on && !remote.udp {
@@ -286,12 +299,21 @@ fn acknowledged(kind: &Kind, s: &Settings, word: &str, diags: &mut Diagnostics) 
 
 /// Other servers need a transport that can fail over to them: sharing messages among them is refused, and
 /// failover() is taken as syslog-ng takes it, where a datagram never fails either.
-fn needs_connections(kind: &Kind, s: &Settings, remote: &Remote, diags: &mut Diagnostics) -> Result<(), Reported> {
+fn needs_connections(
+    kind: &Kind,
+    s: &Settings,
+    remote: &Remote,
+    diags: &mut Diagnostics,
+) -> Result<(), Reported> {
     if !remote.udp || kind.udp == Some(true) {
         return Ok(());
     }
     if s.block("load-balance").is_some() {
-        let finding = Diagnostic::error("D0110", "load-balance() needs connections", s.span("load-balance").ok_or(Reported)?);
+        let finding = Diagnostic::error(
+            "D0110",
+            "load-balance() needs connections",
+            s.span("load-balance").ok_or(Reported)?,
+        );
         diags.push(finding.help("use transport(tcp), or leave load-balance() out"));
         return Err(Reported);
     }

@@ -13,9 +13,7 @@ use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const PARTS: &[DestinationPart] =
-    &[DestinationPart::new(&PIPE, build)
-        .needing(needs::of_output)];
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&PIPE, build).needing(needs::of_output)];
 
 static PIPE: Component = Component {
     context: Context::Destination,
@@ -43,7 +41,11 @@ static PIPE: Component = Component {
     )),
 };
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let (path, name) = files::name(s, cx, diags)?;
     let options = FileOptions {

@@ -16,9 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const PARTS: &[DestinationPart] =
-    &[DestinationPart::new(&PSEUDOFILE, build)
-        .needing(needs::of_output)];
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&PSEUDOFILE, build).needing(needs::of_output)];
 
 static PSEUDOFILE: Component = Component {
     context: Context::Destination,
@@ -40,7 +38,11 @@ static PSEUDOFILE: Component = Component {
     cost: Some(Cost::elsewhere("Three system calls a message: for few messages.")),
 };
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let path = s.template("path").ok_or(Reported)?;
     if path.text.contains('$') {

@@ -26,8 +26,7 @@ use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use sink::RelpSink;
 use std::sync::Arc;
 
-pub const PARTS: &[DestinationPart] =
-    &[DestinationPart::new(&RELP, build).needing(needed)];
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&RELP, build).needing(needed)];
 
 fn needed(s: &Settings) -> Vec<Need<'static>> {
     needs::of_connecting(s, &[2514])
@@ -87,7 +86,11 @@ static RELP: Component = Component {
 /// of a continent.
 const WINDOW: usize = 10_000;
 
-pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
+pub fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let ipv6 = s.choice("ip-protocol") == Some("6");
     let secure = secure::read(s, "", secure::Side::Destination, diags)?;
     let host = s.text("host").ok_or(Reported)?.to_owned();

@@ -18,8 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub const PARTS: &[DestinationPart] = &[
-    DestinationPart::new(&UNIX_STREAM, unix_stream)
-        .needing(needed),
+    DestinationPart::new(&UNIX_STREAM, unix_stream).needing(needed),
     DestinationPart::new(&UNIX_DGRAM, unix_dgram).needing(needed),
 ];
 
@@ -54,11 +53,19 @@ static UNIX_DGRAM: Component = Component {
     cost: Some(Cost::elsewhere("Many datagrams leave with one system call.")),
 };
 
-fn unix_stream(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
+fn unix_stream(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     build("unix-stream", false, s, cx, diags)
 }
 
-fn unix_dgram(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
+fn unix_dgram(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     build("unix-dgram", true, s, cx, diags)
 }
 

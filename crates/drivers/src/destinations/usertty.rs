@@ -18,8 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub const PARTS: &[DestinationPart] =
-    &[DestinationPart::new(&USERTTY, build).needing(needed)];
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&USERTTY, build).needing(needed)];
 
 static USERTTY: Component = Component {
     context: Context::Destination,
@@ -54,7 +53,11 @@ fn needed(_: &Settings) -> Vec<Need<'static>> {
     vec![Need::Privilege(Privilege::Terminals), Need::Connects(Vec::new())]
 }
 
-fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<DestinationDriver, Reported> {
+fn build(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<DestinationDriver, Reported> {
     let user = s.text("user").ok_or(Reported)?.to_owned();
     // Always the layout and stamp of syslogd's messages to terminals.
     let layout = template::layout::file_default(&template::TemplateOptions {

@@ -11,8 +11,7 @@ use engine::driver::{BuildContext, SourceDriver, SourcePart};
 use intake::files::{FileVariant, KERNEL, Wanted, matching, source};
 use std::path::Path;
 
-pub const PARTS: &[SourcePart] =
-    &[SourcePart::new(&FILE, build).needing(needed)];
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&FILE, build).needing(needed)];
 
 static FILE: Component = Component {
     context: Context::Source,

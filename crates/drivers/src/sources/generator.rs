@@ -19,8 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use template::{Msg, Template, TemplateOptions};
 
-pub const PARTS: &[SourcePart] =
-    &[SourcePart::new(&EXAMPLE_MSG_GENERATOR, build)];
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&EXAMPLE_MSG_GENERATOR, build)];
 
 static EXAMPLE_MSG_GENERATOR: Component = Component {
     context: conf_schema::Context::Source,

@@ -72,8 +72,11 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result
     let asked = Asked::read(s, cx, PORT, tls, diags)?;
     let tokens: Vec<String> = s.list("tokens").iter().map(|token| token.text.clone()).collect();
     if tokens.is_empty() || tokens.iter().any(String::is_empty) {
-        let finding =
-            Diagnostic::error("D0220", "hec() takes messages from nobody without a token", s.call_span().ok_or(Reported)?);
+        let finding = Diagnostic::error(
+            "D0220",
+            "hec() takes messages from nobody without a token",
+            s.call_span().ok_or(Reported)?,
+        );
         diags.push(finding.help("add tokens(\"...\"): `openssl rand -hex 16` makes one"));
         return Err(Reported);
     }

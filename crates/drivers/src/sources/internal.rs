@@ -21,8 +21,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub const PARTS: &[SourcePart] =
-    &[SourcePart::new(&INTERNAL, build)];
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&INTERNAL, build)];
 
 static INTERNAL: Component = Component {
     context: conf_schema::Context::Source,

@@ -24,8 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const PARTS: &[SourcePart] =
-    &[SourcePart::new(&SYSTEMD_JOURNAL, build).needing(needed)];
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&SYSTEMD_JOURNAL, build).needing(needed)];
 
 static SYSTEMD_JOURNAL: Component = Component {
     context: conf_schema::Context::Source,

@@ -154,7 +154,8 @@ fn filters(s: &Settings, diags: &mut Diagnostics) -> Result<Vec<String>, Reporte
         filters.push(filter.text.clone());
     }
     if filters.is_empty() {
-        let finding = Diagnostic::error("D0302", "mqtt() does not say which topics", s.call_span().ok_or(Reported)?);
+        let finding =
+            Diagnostic::error("D0302", "mqtt() does not say which topics", s.call_span().ok_or(Reported)?);
         diags.push(finding.help("add `topic(\"syslog/#\")`"));
         return Err(Reported);
     }

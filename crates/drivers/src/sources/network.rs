@@ -72,7 +72,11 @@ fn udp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<
     build(&Kind { name: "udp6", protocol: false, udp: Some(true), ipv6: Some(true) }, s, cx, diags)
 }
 
-fn udp_balancer(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+fn udp_balancer(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<SourceDriver, Reported> {
     build(&Kind { name: "udp-balancer", protocol: false, udp: Some(true), ipv6: None }, s, cx, diags)
 }
 
@@ -91,7 +95,12 @@ struct NetworkStart {
     at: Inet,
 }
 
-fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+fn build(
+    kind: &Kind,
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<SourceDriver, Reported> {
     let word = if kind.udp.is_some() { "" } else { s.choice("transport").unwrap_or("tcp") };
     let proxied_udp = word == "proxied-udp";
     let udp = kind.udp.unwrap_or(word == "udp" || proxied_udp);

@@ -30,11 +30,19 @@ pub const PARTS: &[SourcePart] = &[
     SourcePart::new(&table::SYSLOG_NG_OTLP, build_pairs),
 ];
 
-fn build_records(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+fn build_records(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<SourceDriver, Reported> {
     build("opentelemetry", s, cx, diags)
 }
 
-fn build_pairs(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+fn build_pairs(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<SourceDriver, Reported> {
     build("syslog-ng-otlp", s, cx, diags)
 }
 

@@ -29,8 +29,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use transport::Ownership;
 
-pub const PARTS: &[SourcePart] =
-    &[SourcePart::new(&PIPE, build).needing(needed)];
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&PIPE, build).needing(needed)];
 
 static PIPE: Component = Component {
     context: conf_schema::Context::Source,

@@ -23,8 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wire::Framing;
 
-pub const PARTS: &[SourcePart] =
-    &[SourcePart::new(&PROGRAM, build).needing(needed)];
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&PROGRAM, build).needing(needed)];
 
 static PROGRAM: Component = Component {
     context: conf_schema::Context::Source,

@@ -17,10 +17,8 @@ use intake::requests::Asked;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const PARTS: &[SourcePart] = &[
-    SourcePart::new(&EXPORTER, build),
-    SourcePart::new(&SILENT_EXPORTER, build_silent),
-];
+pub const PARTS: &[SourcePart] =
+    &[SourcePart::new(&EXPORTER, build), SourcePart::new(&SILENT_EXPORTER, build_silent)];
 
 /// That of syslog-ng's network(), on which its own stands.
 const PORT: u16 = 514;
@@ -116,7 +114,11 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result
     exporter(s, cx, true, diags)
 }
 
-fn build_silent(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+fn build_silent(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<SourceDriver, Reported> {
     exporter(s, cx, false, diags)
 }
 

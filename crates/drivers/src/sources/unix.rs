@@ -87,11 +87,19 @@ static UNIX_DGRAM: Component = Component {
     )),
 };
 
-fn unix_stream(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+fn unix_stream(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<SourceDriver, Reported> {
     build(true, s, cx, diags)
 }
 
-fn unix_dgram(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+fn unix_dgram(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<SourceDriver, Reported> {
     build(false, s, cx, diags)
 }
 
@@ -114,7 +122,12 @@ fn needed(s: &Settings) -> Vec<Need<'static>> {
     made.chain([Need::Privilege(Privilege::Processes)]).collect()
 }
 
-fn build(stream: bool, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+fn build(
+    stream: bool,
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<SourceDriver, Reported> {
     let path = s.path("path").ok_or(Reported)?.to_owned();
     let defaults = Defaults {
         framing: if stream { Framing::Lines } else { Framing::Datagram },

@@ -15,8 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tls::{Options, PeerVerify};
 
-pub const PARTS: &[SourcePart] =
-    &[SourcePart::new(&WEBHOOK, build)];
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&WEBHOOK, build)];
 
 static WEBHOOK: Component = Component {
     context: Context::Source,
@@ -98,7 +97,10 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result
         Some(_) => {
             for name in BESIDE.into_iter().filter(|name| s.is_set(name)) {
                 let text = format!("{name}() beside tls() has no effect");
-                diags.push(Diagnostic::warning("D0121", text, s.span(name).ok_or(Reported)?).help("write it in tls()"));
+                diags.push(
+                    Diagnostic::warning("D0121", text, s.span(name).ok_or(Reported)?)
+                        .help("write it in tls()"),
+                );
             }
             driver_options::secure::read(s, "", driver_options::secure::Side::Source, diags)?
         }

@@ -12,8 +12,7 @@ use engine::Need;
 use engine::driver::{BuildContext, SourceDriver, SourcePart};
 use intake::files::{FileVariant, matching, source};
 
-pub const PARTS: &[SourcePart] =
-    &[SourcePart::new(&WILDCARD_FILE, build).needing(needed)];
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&WILDCARD_FILE, build).needing(needed)];
 
 static WILDCARD_FILE: Component = Component {
     context: Context::Source,
