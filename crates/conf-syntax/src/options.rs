@@ -59,13 +59,15 @@ pub struct Library {
     pub old_names: &'static [OldName],
 }
 
+/// Writes the arguments of a call, `_` in their names, in new words; or says why there are none.
+pub type InNewWords = fn(&[(String, String)]) -> Result<Written, String>;
+
 /// A call under a name of another time.
 #[derive(Clone, Copy, Debug)]
 pub struct OldName {
     pub context: &'static str,
     pub name: &'static str,
-    /// Its arguments, `_` in their names, in new words; or why there are none.
-    pub write: fn(&[(String, String)]) -> Result<Written, String>,
+    pub write: InNewWords,
 }
 
 /// What is written in place of a call.

@@ -89,9 +89,14 @@ pub fn value_of<'a>(
             bare
         }
     };
-    if bare.is_empty() || bare.contains(['{', '}', '$']) {
+    if bare.is_empty() || bare.contains("${") {
         diags.error(codes.wrong_argument, format!("`{name}` is not the name of a value"), at);
         return None;
+    }
+    if bare.contains(['{', '}', '$']) {
+        let finding =
+            Diagnostic::warning(codes.useless, format!("`{bare}` is taken as a name, as it stands"), at);
+        diags.push(finding.help("no template stands here: nothing of it is replaced"));
     }
     Some(bare)
 }

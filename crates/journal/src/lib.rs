@@ -16,6 +16,6 @@ mod writer;
 
 pub use error::Error;
 pub use file::JournalFile;
-pub use journal::{Begin, Entry, WrongFile, Filter, Journal, JournalOptions};
+pub use journal::{Begin, Entry, Filter, Journal, JournalOptions, WrongFile};
 pub use object::EntryHead;
 pub use place::{EntryPosition, Id};

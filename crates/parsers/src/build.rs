@@ -105,6 +105,18 @@ impl Build<'_> {
         found
     }
 
+    /// Whether a parser's own result has the name of a macro: the macro keeps its meaning, as in syslog-ng,
+    /// and `what` is not kept.
+    pub fn stays_macro(&mut self, name: &str, what: &str, at: Span) -> bool {
+        let computed = template::is_computed(name);
+        if computed {
+            let finding = format!("`{name}` is computed from the message: the {what} is not kept");
+            let finding = Diagnostic::warning("A0106", finding, at);
+            self.diags.push(finding.help(format!("give the {what} another name")));
+        }
+        computed
+    }
+
     pub fn wrong(&mut self, text: impl Into<String>, at: Option<Span>, help: &str) {
         let at = at.unwrap_or(self.span);
         self.diags.push(Diagnostic::error("A0102", text.into(), at).help(help.to_owned()));

@@ -168,6 +168,9 @@ fn aggregate(settings: &Settings, b: &mut Build<'_>) -> Option<Synthetic> {
     let mut good = true;
     for pair in block.pairs("value") {
         let name = format!("{prefix}{}", pair.key.text);
+        if b.stays_macro(&name, "value", pair.key.span) {
+            continue;
+        }
         match b.name(&name, pair.key.span).zip(b.template(&pair.value)) {
             Some(value) => made.values.push(value),
             None => good = false,

@@ -90,8 +90,9 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
         };
         let mut groups = Vec::with_capacity(pattern.names().len());
         for name in pattern.names() {
-            groups.push(match name {
-                Some(name) => Some(b.name(&format!("{prefix}{name}"), text.span)?),
+            let name = name.as_ref().map(|name| format!("{prefix}{name}"));
+            groups.push(match name.filter(|name| !b.stays_macro(name, "group", text.span)) {
+                Some(name) => Some(b.name(&name, text.span)?),
                 None => None,
             });
         }
@@ -147,7 +148,7 @@ impl Parse for Regexp {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{check, check_codes};
+    use crate::testing::{build, check, check_codes};
 
     #[test]
     fn the_first_pattern_that_matches_counts() {
@@ -167,6 +168,10 @@ mod tests {
     fn what_is_wrong_is_said() {
         check_codes("regexp-parser(patterns('('))", &["A0104"]);
         check_codes("regexp-parser()", &["A0102"]);
+        // Macros keep their meaning: a warning.
+        let (made, codes, _) = build("regexp-parser(patterns('(?<DATE>a)'))");
+        assert!(made.is_some());
+        assert_eq!(codes, ["A0106"]);
         check_codes("regexp-parser(patterns('a') flags(nonsense))", &["X0105"]);
     }
 }

@@ -10,7 +10,6 @@ use clap_complete::Shell;
 use control::cli::{Cli, ctl_command_line, ledger_command_line};
 
 use crate::printing::print;
-use crate::version::VERSION;
 use crate::{EXIT_CONFIG, pdb, queue, sealed, state_file};
 
 /// Manual pages of programs that administrators run.
@@ -31,7 +30,7 @@ fn whole() -> clap::Command {
         ("state", state_file::command_line()),
         ("bench", bench::cli::command_line()),
     ];
-    let whole = Cli::command().version(VERSION);
+    let whole = Cli::command();
     own.into_iter().fold(whole, |whole, (name, own)| {
         whole.mut_subcommand(name, |short| {
             // What the list of commands says stays.

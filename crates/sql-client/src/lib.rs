@@ -6,8 +6,8 @@
 
 mod batch;
 mod cursor;
-mod not_done;
 mod mysql;
+mod not_done;
 mod plan;
 mod postgres;
 pub mod row;

@@ -143,7 +143,7 @@ fn build(
     let mut batching = Batching::read(&mut r)?;
     let called = grpc::options::read(&CALLS, &mut r)?;
     batching.limits.answer = Some(called.plan.timeout);
-    let (columns, mut templates, rows) = rows(&mut r)?;
+    let Row { columns, mut templates, rows } = row(&mut r)?;
     let database = needed(&mut r, "database")?;
     let (table, user) = (needed(&mut r, "table")?, needed(&mut r, "user")?);
     let listed = if columns.is_empty() { String::new() } else { format!(" ({})", columns.join(", ")) };
@@ -215,14 +215,22 @@ fn table_name(r: &mut Reading<'_>, name: &str) -> Result<String, Reported> {
     }
 }
 
-/// Columns in statements, the templates of their values, and how rows are written.
-fn rows(r: &mut Reading<'_>) -> Result<(Vec<String>, Vec<Arc<Template>>, Rows), Reported> {
+/// What stands in a row.
+struct Row {
+    /// The names of columns, as in a statement.
+    columns: Vec<String>,
+    /// The templates of their values.
+    templates: Vec<Arc<Template>>,
+    rows: Rows,
+}
+
+fn row(r: &mut Reading<'_>) -> Result<Row, Reported> {
     let args = r.s.args("schema");
     let json = r.s.template("json-var").cloned();
     match (args, json) {
         ([], Some(text)) => {
             let template = r.compile(&text.text, text.span)?;
-            Ok((Vec::new(), vec![template], Rows::Json))
+            Ok(Row { columns: Vec::new(), templates: vec![template], rows: Rows::Json })
         }
         ([], None) => schema::none(r),
         (_, Some(text)) => {
@@ -231,7 +239,7 @@ fn rows(r: &mut Reading<'_>) -> Result<(Vec<String>, Vec<Arc<Template>>, Rows), 
         }
         (args, None) => {
             let (columns, templates) = schema::read(args, r, column)?;
-            Ok((columns, templates, Rows::Fields))
+            Ok(Row { columns, templates, rows: Rows::Fields })
         }
     }
 }

@@ -325,7 +325,7 @@ static PROGRAM: Group = Group {
         Opt::new("stats", Kind::Block(&[&COUNTERS]), Preset::None, "What is counted.")
             .number_means("stats-freq"),
         Opt::new("stats-freq", SECONDS, Preset::Int(600), "As `stats(freq())`."),
-        Opt::new("stats-level", Kind::Int { min: 0, max: 4 }, Preset::None, "As `stats(level())`.")
+        Opt::new("stats-level", Kind::Int { min: 0, max: 255 }, Preset::None, "As `stats(level())`.")
             .obsolete("write `stats(level())`"),
         Opt::new(
             "stats-max-dynamics",
@@ -349,7 +349,7 @@ static COUNTERS: Group = Group {
     options: &[
         Opt::new(
             "level",
-            Kind::Int { min: 0, max: 4 },
+            Kind::Int { min: 0, max: 255 },
             Preset::Int(0),
             "The highest `level()` of a `metrics-probe()` that counts. Every other counter is always kept.",
         ),
@@ -381,6 +381,10 @@ static GONE: Group = Group {
             "the program always uses its worker threads; `--worker-threads` says how many",
         ),
         Opt::no_effect("log-iw-size", "it is an option of sources"),
+        Opt::no_effect(
+            "template-escape",
+            "it is an option of templates, and of destinations with one in them",
+        ),
         Opt::no_effect("log-fetch-limit", "it is an option of sources"),
         Opt::no_effect("flush-timeout", "what is waiting is written as soon as the destination can take it"),
         Opt::no_effect("time-sleep", "a busy connection never keeps the others waiting"),

@@ -84,7 +84,8 @@ fn old_names() {
     );
     assert_eq!(action, json!({"index": {"_index": "i"}}));
     let good = "{\"text\":\"Success\",\"code\":0}";
-    let request = asked("splunk-hec(url(\"%url%/services/collector/event\") token(\"T\") index(\"net\"))", good);
+    let request =
+        asked("splunk-hec(url(\"%url%/services/collector/event\") token(\"T\") index(\"net\"))", good);
     assert!(request.path.starts_with("/services/collector/event"), "{}", request.path);
     assert_eq!(parsed(&request.text())["index"], "net");
 }

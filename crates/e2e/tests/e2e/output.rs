@@ -48,6 +48,8 @@ fn commands(lab: &Lab) -> Vec<(&'static str, Vec<String>, i32)> {
         ("penstock", vec!["check", "--explain", &right], 0),
         ("penstock", vec!["run", "-f", &wrong], 1),
         ("penstock", vec!["version"], 0),
+        ("penstock", vec!["--version"], 0),
+        ("penstock", vec!["-V"], 0),
         ("penstock", vec!["--help"], 0),
         ("penstock", vec!["check", "--help"], 0),
         ("penstock", vec!["nosuchcommand"], 2),

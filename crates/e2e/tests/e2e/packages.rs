@@ -118,8 +118,8 @@ fn the_unit_says_little_is_exposed() {
 #[test]
 fn the_unit_allows_the_calls_that_the_program_begins_with() {
     let unit = std::fs::read_to_string(root().join("packaging/systemd/penstock.service")).expect("the unit");
-    let filters = unit.lines().filter_map(|line| line.strip_prefix("SystemCallFilter="));
-    let last: Vec<&str> = filters.last().unwrap_or_default().split(' ').collect();
+    let mut filters = unit.lines().filter_map(|line| line.strip_prefix("SystemCallFilter="));
+    let last: Vec<&str> = filters.next_back().unwrap_or_default().split(' ').collect();
     for call in
         ["capset", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp"]
     {

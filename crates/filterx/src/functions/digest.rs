@@ -11,7 +11,7 @@ use md5::Md5;
 use ripemd::Ripemd160;
 use sha1::Sha1;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
-use sha3::digest::{ExtendableOutput, Update, XofReader};
+use sha3::digest::{ExtendableOutput, XofReader};
 use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512, Shake128, Shake256};
 use sm3::Sm3;
 use value::Value;
@@ -108,7 +108,7 @@ const ALGORITHMS: [(&str, DigestFn); 19] = [
 ];
 
 /// A digest whose length may be chosen, with the one that OpenSSL takes.
-fn of_any_length(mut state: impl Update + ExtendableOutput, data: &[u8], len: usize) -> Vec<u8> {
+fn of_any_length(mut state: impl ExtendableOutput, data: &[u8], len: usize) -> Vec<u8> {
     state.update(data);
     let mut digest = vec![0; len];
     state.finalize_xof().read(&mut digest);

@@ -7,7 +7,6 @@ use crate::options::{ON_TYPE_ERROR, PARSER, PREFIX};
 use crate::parse::Parse;
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
 use conf_syntax::{Arg, ArgKind};
-use diag::Diagnostic;
 use record::{NameId, ValueType};
 use std::sync::Arc;
 use template::TypeHint;
@@ -162,11 +161,7 @@ fn columns(settings: &Settings, prefix: &str, b: &mut Build<'_>) -> Option<Vec<C
             continue;
         };
         let name = format!("{prefix}{text}");
-        if template::is_computed(&name) {
-            // The macro keeps its meaning, as in syslog-ng: what stands in the column is skipped over.
-            let finding = format!("`{name}` is computed from the message: the column is not kept");
-            let finding = Diagnostic::warning("A0106", finding, arg.span);
-            b.diags.push(finding.help("give the column another name, or a prefix()"));
+        if b.stays_macro(&name, "column", arg.span) {
             columns.push(Column { name: NameId::of_match(0), kind: ValueType::String, wanted: false });
             continue;
         }

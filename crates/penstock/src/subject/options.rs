@@ -38,7 +38,7 @@ mod tests {
     fn each_option_says_where_its_value_comes_from() {
         let text = "@version: 4.11\noptions { log-fifo-size(77); };\nsource s { internal(); };\n\
                     destination d { network(\"h\" port(99)); };\nlog { source(s); destination(d); };\n";
-        let configuration = Configuration::read_text("x.conf", &text);
+        let configuration = Configuration::read_text("x.conf", text);
         let options = of(&configuration, "destination:d");
         let found = |name: &str| options.iter().find(|option| option.name == name).expect("an option");
         assert_eq!((found("port").value.as_str(), found("port").driver.as_str()), ("99", "network()"));

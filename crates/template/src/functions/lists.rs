@@ -72,7 +72,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         "list-append",
         "LIST TEXT...",
         "the list with items added at its end",
-        (1, ANY),
+        (0, ANY),
         append,
         ("$(list-append 'a,b' 'c,d')", "a,b,\"c,d\""),
     ),

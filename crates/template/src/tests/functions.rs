@@ -82,6 +82,7 @@ fn lists() {
     check("$(list-count '')$(list-count a)$(list-count 'a,,b')$(list-count a b)", "0132");
     check("$(list-concat 'a,b' '' c)", "a,b,c");
     check("$(list-append '' a)|$(list-append a '' \"x'y\")", "a|a,\"\",\"x'y\"");
+    check("[$(list-append)]", "[]");
     check("$(list-search b 'a,b,b')|$(list-search z 'a,b')|$(list-search --start-index 2 b 'a,b,b')", "1||2");
     check("$(list-search --mode substring b 'a,abc')|$(list-search --mode=glob 'a*d?' 'ab,axxde')", "1|1");
     check("$(list-search --mode pcre '^b+$' 'ab,bb')|$(list-search --mode pcre (?<=a)b 'b,ab')", "1|1");

@@ -72,7 +72,7 @@ pub(super) fn is_plain(text: &[u8], span: Span) -> bool {
         if left <= 8 {
             // What stands behind it does not count: blanks need nothing.
             let mask = u64::MAX.checked_shr(64 - 8 * left).unwrap_or(0);
-            return !needs(word & mask | LOW * 0x20 & !mask);
+            return !needs(word & mask | (LOW * 0x20) & !mask);
         }
         if needs(word) {
             return false;

@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn every_byte_is_marked_in_every_place() {
         for byte in 0..=255u8 {
-            let marked = u32::from(byte < 0x20 || byte >= 0x80 || b"\"\\".contains(&byte));
+            let marked = u32::from(!(0x20..0x80).contains(&byte) || b"\"\\".contains(&byte));
             for place in 0..32 {
                 let mut chunk = [b'x'; 32];
                 chunk[place] = byte;
