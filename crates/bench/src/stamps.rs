@@ -5,6 +5,7 @@ use memchr::memmem::Finder;
 
 /// `conn=0000 seq=000000000`
 const LENGTH: usize = 23;
+const BEGINNING: &[u8] = b"conn=";
 
 pub struct Stamps {
     finder: Finder<'static>,
@@ -13,7 +14,7 @@ pub struct Stamps {
 
 impl Default for Stamps {
     fn default() -> Stamps {
-        Stamps { finder: Finder::new(b"conn="), lines: Vec::new() }
+        Stamps { finder: Finder::new(BEGINNING), lines: Vec::new() }
     }
 }
 
@@ -23,12 +24,15 @@ impl Stamps {
         self.lines.clear();
         let mut count = 0;
         let mut rest = bytes;
-        while let Some(stamp) = self.finder.find(rest).and_then(|at| rest.get(at..at + LENGTH)) {
-            let end = stamp.as_ptr() as usize - rest.as_ptr() as usize + LENGTH;
+        while let Some(at) = self.finder.find(rest)
+            && let Some(stamp) = rest.get(at..at + LENGTH)
+        {
+            let mut end = at + BEGINNING.len();
             if stamp[9..].starts_with(b" seq=") {
                 self.lines.extend_from_slice(stamp);
                 self.lines.push(b'\n');
                 count += 1;
+                end = at + LENGTH;
             }
             rest = &rest[end..];
         }

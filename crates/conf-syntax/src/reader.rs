@@ -9,12 +9,14 @@ mod block;
 mod confgen;
 mod expressions;
 mod include;
+mod level;
 mod lexer;
+mod pieces;
 mod pragma;
 mod scripts;
 mod secret;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -25,6 +27,7 @@ use crate::ast::{Config, Quote, norm};
 use crate::balance::Balance;
 use crate::context::Context;
 use crate::options::ParseOptions;
+use level::{Level, Splice};
 
 pub(crate) use block::{Generator, Scope};
 
@@ -63,32 +66,6 @@ pub struct Reader<'o> {
     limit_reported: bool,
     /// `@version` was given, a wrong one too.
     pub has_version: bool,
-}
-
-/// One text being read.
-struct Level {
-    file: FileId,
-    text: Arc<str>,
-    pos: usize,
-    /// The value of the backtick at `pos`, being read instead of it.
-    splice: Option<Splice>,
-    scope: Option<Rc<Scope>>,
-    /// The real file, for files.
-    path: Option<PathBuf>,
-    /// Files to read when this one ends, with the place of the include.
-    then: VecDeque<PathBuf>,
-    then_at: Option<Span>,
-    /// The file had bytes that are not UTF-8; they were replaced.
-    lossy: bool,
-}
-
-#[derive(Clone)]
-struct Splice {
-    text: Rc<str>,
-    pos: usize,
-    /// The backticks: first byte and the byte after the closing one.
-    start: usize,
-    end: usize,
 }
 
 /// A position to come back to.
@@ -161,17 +138,7 @@ impl<'o> Reader<'o> {
     }
 
     fn push_level(&mut self, file: FileId, text: Arc<str>, scope: Option<Rc<Scope>>) {
-        self.levels.push(Level {
-            file,
-            text,
-            pos: 0,
-            splice: None,
-            scope,
-            path: None,
-            then: VecDeque::new(),
-            then_at: None,
-            lossy: false,
-        });
+        self.levels.push(Level::new(file, text, scope));
     }
 
     /// Ends the text being read; false when it is the last one.

@@ -5,6 +5,7 @@ mod app_parser;
 mod app_transform;
 pub mod elements;
 mod globals;
+mod gone;
 mod parallelize;
 mod unavailable;
 

@@ -2,6 +2,7 @@
 
 mod adopt;
 mod flags;
+mod fresh;
 mod held;
 mod name_bits;
 mod names;
@@ -63,46 +64,6 @@ pub struct Record {
     /// A bit for each name in `values`, which several names share: a name whose bit is not set is not there.
     name_bits: NameBits,
     held: Link,
-}
-
-impl Record {
-    pub const NO_TEXT: u32 = u32::MAX;
-
-    pub fn new(frame: Span) -> Record {
-        Record {
-            frame,
-            host: Span::EMPTY,
-            program: Span::EMPTY,
-            pid: Span::EMPTY,
-            msgid: Span::EMPTY,
-            msghdr: Span::EMPTY,
-            message: Span::EMPTY,
-            sdata: Span::EMPTY,
-            stamp: Stamp::default(),
-            stamp_text: Record::NO_TEXT,
-            origin: 0,
-            pri: crate::pri::DEFAULT,
-            flags: Flags::default(),
-            context: 0,
-            types: FieldTypes::default(),
-            tags: Tags::default(),
-            more_tags: Link::NONE,
-            values: Link::NONE,
-            name_bits: NameBits::default(),
-            held: Link::NONE,
-        }
-    }
-
-    /// Whether any name-value pair was set on the way; without, only fields and the context answer.
-    pub fn has_values(&self) -> bool {
-        self.values != Link::NONE
-    }
-
-    /// Whether it may have tags beyond those of its word.
-    #[inline]
-    pub fn has_more_tags(&self) -> bool {
-        self.more_tags != Link::NONE
-    }
 }
 
 /// Bytes of a batch's text, as far as a [`Span`] reaches; less in tests, which reach it.

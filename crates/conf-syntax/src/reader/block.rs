@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use diag::{Diagnostic, Origin, Span, nearest};
 
+use super::level::Called;
+use super::pieces::{Piece, pieces};
 use super::{RawText, Reader};
 use crate::ast::{BlockDef, Name, norm};
-use crate::balance::{Balance, balanced_end};
+use crate::balance::Balance;
 use crate::context::DEFINITION_CONTEXTS;
 use crate::options::{BuiltIn, OldName};
-use crate::token::{Tok, is_word_byte};
+use crate::token::Tok;
 
 /// What one expansion costs beside its text, so that empty blocks are bounded too.
 const EXPANSION_COST_BYTES: usize = 256;
@@ -63,14 +65,6 @@ impl Scope {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.values.keys().map(String::as_str)
     }
-}
-
-/// `name(value)` or `...` in an argument list.
-struct Piece<'a> {
-    /// None: `...`
-    name: Option<&'a str>,
-    offset: usize,
-    value: &'a str,
 }
 
 impl Reader<'_> {
@@ -183,8 +177,20 @@ impl Reader<'_> {
             return None;
         }
         let context = self.context.name()?;
-        let list = self.generators.get(&norm(word))?;
+        let name = norm(word);
+        let list = self.generators.get(&name)?;
+        if self.names_a_driver(&name) {
+            return None;
+        }
         list.iter().find(|(c, _)| c == context).map(|(_, g)| g.clone())
+    }
+
+    /// In what an old name was written as, the block that called the old name is not meant again: the block
+    /// `hdfs` of syslog-ng's library is made of `java()`, which hdfs() stands for.
+    fn names_a_driver(&self, name: &str) -> bool {
+        let mut calls = self.levels.iter().rev().map(|level| level.called.as_ref());
+        let is_old = calls.next().flatten().is_some_and(|called| called.is_old);
+        is_old && calls.flatten().any(|called| called.name == name)
     }
 
     /// Names that can be called in the current context, for suggestions.
@@ -207,6 +213,7 @@ impl Reader<'_> {
         };
         self.preprocessed.truncate(begin);
         let call = name.to(args.span);
+        let below = self.levels.len();
         match generator {
             Generator::Block(block) => {
                 if let Some(scope) = self.bind(block, word, &args, name) {
@@ -222,6 +229,10 @@ impl Reader<'_> {
                     self.expand(word, output.into(), None, None, call, cost);
                 }
             }
+        }
+        if let Some(level) = self.levels.get_mut(below) {
+            let is_old = matches!(generator, Generator::Old(_));
+            level.called = Some(Called { name: norm(word), is_old });
         }
         true
     }
@@ -343,54 +354,4 @@ fn place(text: &RawText, offset: usize, bytes: usize) -> Span {
         }
         None => text.span,
     }
-}
-
-/// Splits `name(value) name2(value2) ...`; commas and comments between do not count.
-fn pieces(text: &str) -> Result<Vec<Piece<'_>>, (usize, String)> {
-    let bytes = text.as_bytes();
-    let mut list = Vec::new();
-    let mut at = 0;
-    loop {
-        at = skip_blank(bytes, at, true);
-        let Some(&b) = bytes.get(at) else { return Ok(list) };
-        if text.get(at..).is_some_and(|t| t.starts_with("...")) {
-            list.push(Piece { name: None, offset: at, value: "" });
-            at += 3;
-            continue;
-        }
-        let end = bytes.iter().skip(at).position(|b| !is_word_byte(*b)).map_or(bytes.len(), |n| at + n);
-        let name = text.get(at..end).unwrap_or_default();
-        if name.is_empty() {
-            return Err((at, format!("unexpected `{}` where an argument should begin", describe(b))));
-        }
-        let open = skip_blank(bytes, end, false);
-        if bytes.get(open) != Some(&b'(') {
-            return Err((at, format!("expected `(` after `{name}`")));
-        }
-        let Some(close) = balanced_end(bytes, open, b'(', b')') else {
-            return Err((open, format!("the parenthesis after `{name}` is never closed")));
-        };
-        list.push(Piece {
-            name: Some(name),
-            offset: at,
-            value: text.get(open + 1..close - 1).unwrap_or_default(),
-        });
-        at = close;
-    }
-}
-
-fn describe(b: u8) -> char {
-    if b.is_ascii_graphic() { char::from(b) } else { '?' }
-}
-
-fn skip_blank(bytes: &[u8], mut at: usize, commas: bool) -> usize {
-    while let Some(&b) = bytes.get(at) {
-        match b {
-            b' ' | b'\t' | b'\r' | b'\n' => at += 1,
-            b',' if commas => at += 1,
-            b'#' => at = bytes.iter().skip(at).position(|b| *b == b'\n').map_or(bytes.len(), |n| at + n),
-            _ => break,
-        }
-    }
-    at
 }

@@ -1,5 +1,6 @@
 //! The global `options { }`.
 
+use super::gone;
 use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset};
 
 use driver_options::console_groups::CONSOLE;
@@ -10,15 +11,14 @@ use driver_options::words::{DNS_WORDS, LOG_LEVELS, MARK_MODES, TS_FORMATS};
 use driver_options::{INT_MAX, SECONDS_MAX};
 
 const SECONDS: Kind = Kind::Seconds { min: 0, max: SECONDS_MAX };
-const STATS: &str = "every counter is always kept; `syslog-ng-ctl stats` shows them";
-const JIT: &str = "filters and templates are always compiled";
+pub(super) const STATS: &str = "every counter is always kept; `syslog-ng-ctl stats` shows them";
 
 pub static OPTIONS: Component = Component {
     context: Context::Options,
     name: "options",
     aliases: &[],
     positional: &[],
-    groups: &[&TIME, &HOSTS, &OUTPUT, &LIMITS, &FILES, &PROGRAM, &SANDBOX, &GONE],
+    groups: &[&TIME, &HOSTS, &OUTPUT, &LIMITS, &FILES, &PROGRAM, &SANDBOX, &gone::GONE],
     own: &[],
     presets: &[],
     not_yet: &[],
@@ -368,36 +368,5 @@ static COUNTERS: Group = Group {
         Opt::no_effect("lifetime", STATS),
         Opt::no_effect("syslog-stats", STATS),
         Opt::no_effect("healthcheck-freq", STATS),
-    ],
-};
-
-/// What syslog-ng accepts and penstock has no use for.
-static GONE: Group = Group {
-    name: "without effect",
-    options: &[
-        Opt::no_effect("stats-lifetime", STATS),
-        Opt::no_effect(
-            "threaded",
-            "the program always uses its worker threads; `--worker-threads` says how many",
-        ),
-        Opt::no_effect("log-iw-size", "it is an option of sources"),
-        Opt::no_effect(
-            "template-escape",
-            "it is an option of templates, and of destinations with one in them",
-        ),
-        Opt::no_effect("log-fetch-limit", "it is an option of sources"),
-        Opt::no_effect("flush-timeout", "what is waiting is written as soon as the destination can take it"),
-        Opt::no_effect("time-sleep", "a busy connection never keeps the others waiting"),
-        Opt::no_effect(
-            "use-time-recvd",
-            "write `${R_DATE}` and the like where the time of reception is wanted",
-        ),
-        Opt::no_effect(
-            "pass-unix-credentials",
-            "it is the option so-passcred() of unix sockets, and on by default",
-        ),
-        Opt::no_effect("jvm-options", "there is no Java"),
-        Opt::no_effect("filterx-jit", JIT),
-        Opt::no_effect("filterx-jit-debug-info", JIT),
     ],
 };

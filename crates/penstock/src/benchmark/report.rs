@@ -173,7 +173,7 @@ mod tests {
     fn tables_say_what_was_measured() {
         let report = example();
         let markdown = report.markdown();
-        assert!(markdown.contains("| TCP | 100 | 20.0 | 0.0 | 0.500 | 64 |\n"), "{markdown}");
+        assert!(markdown.contains("| TCP | 100 | 127.1 | 0.0 | 0.500 | 64 |\n"), "{markdown}");
         assert!(report.csv().contains("\ntls,\"a \"\"b\"\" <c>\",50,,0.005,0.5000,67108864\n"));
         assert_eq!(report.json()["tables"][0]["rows"][0]["messages_per_second"], 100.0);
     }
