@@ -23,8 +23,14 @@ def known():
     """Ids of documents, over a kill too."""
     if not os.path.exists(words.file):
         return set()
+    found = set()
     with open(words.file) as lines:
-        return {json.loads(line).get("id") for line in lines if line.endswith("\n")}
+        for line in lines:
+            try:
+                found.add(json.loads(line).get("id"))
+            except ValueError:
+                pass  # cut by a kill
+    return found
 
 
 ids = known()

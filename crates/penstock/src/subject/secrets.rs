@@ -132,7 +132,8 @@ fn blotted_and_found(text: &str) -> (String, Vec<String>) {
         let lower = value.to_ascii_lowercase().replace('_', "-");
         let has_secret = |text: &str| WORDS.iter().any(|word| text.contains(word));
         let is_secret = has_secret(&name) && !value.is_empty()
-            || CARRIERS.contains(&name.as_str()) && (has_secret(&lower) || name == "auth");
+            || CARRIERS.contains(&name.as_str())
+                && (has_secret(&lower) || name == "auth" && !lower.contains('('));
         if is_secret {
             out.push_str(BLOT);
             found.push(value.to_owned());
