@@ -17,8 +17,12 @@ pub(super) struct Member {
 #[inline(always)]
 pub(super) fn ordinary_member(text: &[u8], at: usize) -> Option<Member> {
     let is = |at: usize, byte: u8| text.get(at) == Some(&byte);
+    // First: behind the last member stands no string, and the next quote may be far away.
+    if !is(at, b'"') {
+        return None;
+    }
     let key_end = string_end(text, at + 1);
-    if !is(at, b'"') || !is(key_end, b'"') || !is(key_end + 1, b':') {
+    if !is(key_end, b'"') || !is(key_end + 1, b':') {
         return None;
     }
     let key = Span::between(at + 1, key_end);

@@ -225,6 +225,20 @@ fn what_was_not_changed_is_printed_as_it_was_read() {
     }
 }
 
+#[test]
+fn the_text_is_remembered_where_it_is_what_would_be_printed() {
+    let whole = |text: &str| {
+        let (mut bytes, mut trees) = (text.as_bytes().to_vec(), Trees::default());
+        let span = Span::new(0, bytes.len());
+        let value = read_json(&mut bytes, span, &mut trees).expect("JSON");
+        trees.whole_text(value.node().expect("a container")).map(|kept| kept == span)
+    };
+    assert_eq!(whole(r#"{"a":1,"b":{"c":[1,2.5],"d":"x\"y"},"e":null}"#), Some(true));
+    assert_eq!(whole(r#"{"a" :1}"#), None);
+    assert_eq!(whole(r#"{"a":1,"a":2}"#), None);
+    assert_eq!(whole("[1e2]"), None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
