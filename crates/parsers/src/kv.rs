@@ -2,7 +2,6 @@
 
 mod all;
 mod audit;
-pub(crate) mod few;
 pub(crate) mod outlined;
 pub(crate) mod scan;
 

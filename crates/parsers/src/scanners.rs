@@ -2,7 +2,6 @@
 
 /// Keys and values.
 pub mod kv {
-    pub use crate::kv::few::read as few;
     pub use crate::kv::outlined::{each as by_outline, read as some_by_outline};
     pub use crate::kv::scan::{Key, Scanner, Text, unescape};
 }

@@ -225,14 +225,7 @@ impl Edge {
     }
 }
 
-/// Behind the quote that closes the value opened at `open`: a blank, a pair separator or nothing has to
-/// follow.
-#[inline]
-pub fn end_of_quoted(text: &[u8], open: usize, separators: &Separators) -> Option<usize> {
-    quoted(text, open, separators).map(|quoted| quoted.close as usize + 1)
-}
-
-/// The value in quotes opened at `open`, with what has to follow.
+/// The value in quotes opened at `open`: behind it a blank, a pair separator or nothing has to follow.
 #[inline]
 fn quoted(text: &[u8], open: usize, separators: &Separators) -> Option<Quoted> {
     let (close, escaped) = closed(text, open)?;

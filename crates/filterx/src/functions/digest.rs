@@ -1,7 +1,7 @@
 //! Digests of texts and bytes.
 
 use super::convert::first;
-use super::encode::put_hex;
+use super::encode::{DATA, function, put_hex};
 use crate::function::{Build, Form, Function, Parameter};
 use crate::program::{Expr, Operation};
 use crate::run::{Eval, Failure, Run};
@@ -15,18 +15,6 @@ use sha3::digest::{ExtendableOutput, XofReader};
 use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512, Shake128, Shake256};
 use sm3::Sm3;
 use value::Value;
-
-const DATA: &[Parameter] = &[Parameter::value("data", Types::BINARY)];
-
-const fn function(
-    name: &'static str,
-    parameters: &'static [Parameter],
-    help: &'static str,
-    examples: &'static [(&'static str, &'static str)],
-    build: Build,
-) -> Function {
-    Function { name, parameters, returns: Types::STRING, help, examples, build }
-}
 
 pub const FUNCTIONS: &[Function] = &[
     function(

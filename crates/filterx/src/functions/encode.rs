@@ -8,10 +8,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use value::Value;
 
-const DATA: &[Parameter] = &[Parameter::value("data", Types::BINARY)];
+pub(super) const DATA: &[Parameter] = &[Parameter::value("data", Types::BINARY)];
 const TEXT: &[Parameter] = &[Parameter::value("text", Types::STRING)];
 
-const fn function(
+pub(super) const fn function(
     name: &'static str,
     parameters: &'static [Parameter],
     help: &'static str,

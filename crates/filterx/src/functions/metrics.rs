@@ -61,7 +61,7 @@ fn update(args: &mut Arguments<'_, '_>) -> Option<Expr> {
     if let Some(Kind::Dict(pairs)) = args.ast(1).map(|labels| &labels.kind)
         && let Some(name) = pairs.iter().find(|pair| !matches!(pair.key.kind, Kind::Text(..)))
     {
-        let help = "a dict of names that are known when messages come is made by metrics_labels()";
+        let help = "where names of labels come from the message, build them with metrics_labels()";
         let at = name.key.at;
         args.compiler.wrong_with("Y0104", "names of labels are fixed texts", at, help);
         return None;

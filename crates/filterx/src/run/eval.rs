@@ -137,15 +137,18 @@ impl Run<'_> {
     /// Evaluates an expression whose value is to be kept: a container that somebody else holds is marked.
     pub fn eval_owned(&mut self, expr: &Expr) -> Eval {
         match expr {
-            Expr::Value(value) => Ok(*value),
-            Expr::Text(number) => self.literal_value(*number),
             // Nobody looks into it here: it stays the text it is.
             Expr::Variable(number) => {
                 let value = self.unforced(*number)?;
                 self.trees().share(value);
                 Ok(value)
             }
-            Expr::Dict(..) | Expr::List(_) | Expr::Tuple(_) | Expr::Add(_) => self.eval(expr),
+            Expr::Value(_)
+            | Expr::Text(_)
+            | Expr::Dict(..)
+            | Expr::List(_)
+            | Expr::Tuple(_)
+            | Expr::Add(_) => self.eval(expr),
             _ => {
                 let value = self.eval(expr)?;
                 if !matches!(expr, Expr::Plain(..) | Expr::Operation(_)) {

@@ -200,6 +200,7 @@ proptest! {
         let made = tree("d = parse_leef($MSG, separate_extensions=true); unset(d.leef_delimiter);", &text);
         let mut made: Option<Pairs> = made.map(|made| made.into_iter().map(|(key, value)| (rename(&key), value)).collect());
         made.iter_mut().for_each(|made| made.retain(|key, _| key != "extensions"));
+        prop_assert!(made.is_some(), "{}", text);
         prop_assert_eq!(made, flat("leef-parser(prefix(\"k.\"))", &text), "{}", text);
     }
 

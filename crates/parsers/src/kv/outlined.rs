@@ -94,7 +94,7 @@ fn first_break(text: &[u8], start: usize, limit: usize, pair: &[u8]) -> Option<u
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::super::all::read_all;
     use super::super::scan::Scanner;
     use super::*;
@@ -102,14 +102,14 @@ pub(super) mod tests {
     use proptest::prelude::*;
     use record::NameId;
 
-    pub fn table() -> Table {
+    fn table() -> Table {
         let keys = ["a", "b", "user", "user-name", "x.y"].into_iter();
         Table::new(keys.map(|key| (key.as_bytes().into(), record::intern(key).expect("room"))).collect())
     }
 
-    pub type Pairs = Vec<(NameId, String, u8, bool)>;
+    type Pairs = Vec<(NameId, String, u8, bool)>;
 
-    pub fn list(text: &[u8], name: NameId, value: Text) -> (NameId, String, u8, bool) {
+    fn list(text: &[u8], name: NameId, value: Text) -> (NameId, String, u8, bool) {
         let raw = text[value.start..value.end].escape_ascii().to_string();
         (name, raw, value.quote, value.escaped)
     }
@@ -177,7 +177,7 @@ pub(super) mod tests {
         assert_eq!(outlined, signs);
     }
 
-    pub fn by_signs(text: &[u8], separators: &Separators, table: &Table) -> Pairs {
+    fn by_signs(text: &[u8], separators: &Separators, table: &Table) -> Pairs {
         let mut found = Vec::new();
         let pair = |key: super::super::scan::Key, value| {
             if let Some(name) = table.at(text, key.start, key.end) {

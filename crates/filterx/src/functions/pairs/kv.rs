@@ -4,7 +4,7 @@ use crate::compile::{Arguments, Only};
 use crate::functions::strings::text_argument;
 use crate::program::{Expr, Operation};
 use crate::run::{Eval, Failure, Halt, Run};
-use parsers::scanners::kv::{Key, Scanner, Text, by_outline, few, some_by_outline, unescape};
+use parsers::scanners::kv::{Key, Scanner, Text, by_outline, some_by_outline, unescape};
 use std::cell::RefCell;
 use std::ops::Range;
 use value::{Node, Seen, Span, TEXT, Value};
@@ -94,12 +94,6 @@ fn stray_words(run: &mut Run<'_>, dict: Node, key: u32, words: &[u8]) -> Result<
 impl Parse {
     /// Finds the pairs that are looked at; false where the text has no outline.
     fn scan_some(&self, only: &Only, text: &[u8], outline: &mut Outline, pieces: &mut Vec<Piece>) -> bool {
-        let separators = &self.scanner.separators;
-        let known = |_: &[u8], key, value| pieces.push(Piece::Known(key, value));
-        if few(text, separators, &only.keys, known).is_some() {
-            return true;
-        }
-        pieces.clear();
         some_by_outline(text, &self.scanner.separators, outline, &only.keys, |_, key, value| {
             pieces.push(Piece::Known(key, value));
         })
