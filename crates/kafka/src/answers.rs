@@ -12,6 +12,17 @@ pub struct Broker {
     pub port: u16,
 }
 
+/// A coordinator: number, host and port; or an error with the broker's words.
+pub type Coordinator = Result<(i32, String, u16), (i16, String)>;
+
+/// Version 1 of FindCoordinator.
+fn found(input: &mut Input<'_>) -> Read<Coordinator> {
+    input.i32()?;
+    let (error, words, id, host) = (input.i16()?, shown(input.text()?), input.i32()?, shown(input.text()?));
+    let port = u16::try_from(input.i32()?).unwrap_or(0);
+    Ok(if error == 0 { Ok((id, host, port)) } else { Err((error, words)) })
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionMetadata {
     pub index: i32,

@@ -1,5 +1,17 @@
 //! Error codes of brokers, and what follows from each for what was sent.
 
+pub const COORDINATOR_NOT_AVAILABLE: i16 = 15;
+pub const NOT_COORDINATOR: i16 = 16;
+/// Of a transaction: its producer has another epoch now.
+const INVALID_PRODUCER_EPOCH: i16 = 47;
+/// Of a transaction: another producer has its id.
+const PRODUCER_FENCED: i16 = 90;
+
+/// Whether a producer was shut out.
+pub fn is_fencing(code: i16) -> bool {
+    matches!(code, INVALID_PRODUCER_EPOCH | PRODUCER_FENCED)
+}
+
 /// What to do about an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {

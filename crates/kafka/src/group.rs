@@ -7,7 +7,7 @@
 mod assign;
 
 use crate::answers::consuming::{Joined, OfGroup, Offset};
-use crate::code;
+use crate::code::{self, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR};
 use crate::requests::consuming::{self, Ask, Member, TopicPartition};
 pub use assign::Strategy;
 use std::collections::BTreeMap;
@@ -20,8 +20,6 @@ const AGAIN: Duration = Duration::from_millis(300);
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 const LOADING: i16 = 14;
-const NOT_AVAILABLE: i16 = 15;
-const NOT_COORDINATOR: i16 = 16;
 const ILLEGAL_GENERATION: i16 = 22;
 const UNKNOWN_MEMBER: i16 = 25;
 const REBALANCE: i16 = 27;
@@ -358,7 +356,7 @@ impl Group {
     /// What follows from an error.
     fn failed(&mut self, error: i16, now: Instant) {
         match error {
-            NOT_COORDINATOR | NOT_AVAILABLE => self.coordinator = None,
+            NOT_COORDINATOR | COORDINATOR_NOT_AVAILABLE => self.coordinator = None,
             ILLEGAL_GENERATION | UNKNOWN_MEMBER | FENCED_INSTANCE if self.options.is_member => {
                 if error == UNKNOWN_MEMBER {
                     self.member.id.clear();

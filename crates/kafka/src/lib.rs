@@ -36,7 +36,7 @@ pub use records::{Batches, Reading, RecordAt, Taken, Unreadable, headers};
 pub use requests::consuming::{Ask, FetchSize, Member, TopicPartition};
 pub use requests::transacting::Question;
 pub use session::{Fault, Heard, Session};
-pub use transactions::{Kept, Plan as Transacting, Transactions};
+pub use transactions::{Plan as Transacting, QueuePosition, Transactions};
 
 /// Whether a topic can have this name.
 pub fn is_topic_name(name: &[u8]) -> bool {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The position in the queue, which a group of the transactional id's name commits in each transaction.
-pub struct Kept {
+pub struct QueuePosition {
     /// A partition that is there: the cluster keeps offsets of such alone.
     pub place: TopicPartition,
     /// Which queue it is.
@@ -34,7 +34,7 @@ pub struct Plan {
     pub id: Arc<str>,
     /// The coordinator gives up a transaction that takes longer.
     pub timeout: Duration,
-    pub kept: Option<Arc<Kept>>,
+    pub kept: Option<Arc<QueuePosition>>,
 }
 
 /// How far the transaction is.

@@ -1,5 +1,6 @@
 //! What brokers answer a consumer.
 
+use super::{Coordinator, found};
 use crate::bytes::{Input, Malformed, Read, shown};
 use crate::records::{Aborted, Batches, Reading, headers};
 use crate::requests::consuming::TopicPartition;
@@ -58,7 +59,7 @@ pub struct Joined {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OfGroup {
     /// Its coordinator: number, host and port; or an error with the broker's words.
-    Coordinator(Result<(i32, String, u16), (i16, String)>),
+    Coordinator(Coordinator),
     Joined(Joined),
     /// What this member has got, or an error.
     Synced(Result<Vec<TopicPartition>, i16>),
@@ -128,12 +129,8 @@ pub fn fetched(answer: Vec<u8>, at: usize, version: i16) -> Read<Fetched> {
     Ok(Fetched { bytes: Arc::new(answer), error, parts })
 }
 
-/// Version 1.
 pub fn coordinator(input: &mut Input<'_>) -> Read<OfGroup> {
-    input.i32()?;
-    let (error, words, id, host) = (input.i16()?, shown(input.text()?), input.i32()?, shown(input.text()?));
-    let port = u16::try_from(input.i32()?).unwrap_or(0);
-    Ok(OfGroup::Coordinator(if error == 0 { Ok((id, host, port)) } else { Err((error, words)) }))
+    Ok(OfGroup::Coordinator(found(input)?))
 }
 
 /// Versions 2 to 5.

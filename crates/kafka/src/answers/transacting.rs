@@ -1,15 +1,12 @@
 //! What brokers answer a producer with transactions.
 
-use super::init_producer_id;
+use super::{Coordinator, found, init_producer_id};
 use crate::bytes::{Input, Read, shown};
 use crate::requests::transacting::{Asked, Whose};
 
-/// A coordinator: number, host and port; or an error with the broker's words.
-pub type Found = Result<(i32, String, u16), (i16, String)>;
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
-    Coordinator(Whose, Found),
+    Coordinator(Whose, Coordinator),
     /// Producer id and epoch, or an error.
     Identity(Result<(i64, i16), i16>),
     /// An offset, -1 for none, with its note; or an error.
@@ -39,14 +36,6 @@ pub fn said(input: &mut Input<'_>, asked: Asked) -> Read<Said> {
 fn error(input: &mut Input<'_>) -> Read<i16> {
     input.i32()?;
     input.i16()
-}
-
-/// Version 1.
-fn found(input: &mut Input<'_>) -> Read<Found> {
-    input.i32()?;
-    let (error, words, id, host) = (input.i16()?, shown(input.text()?), input.i32()?, shown(input.text()?));
-    let port = u16::try_from(input.i32()?).unwrap_or(0);
-    Ok(if error == 0 { Ok((id, host, port)) } else { Err((error, words)) })
 }
 
 /// The error of each partition: the first that says why.

@@ -51,7 +51,7 @@ impl Producer {
                 self.again(place, id, None);
             }
             Class::Stranger => {
-                self.is_fenced = matches!(answer.error, 47 | 90);
+                self.is_fenced = code::is_fencing(answer.error);
                 self.become_stranger(&words);
                 self.again(place, id, None);
             }

@@ -61,7 +61,7 @@ pub enum Ask {
 }
 
 /// A list behind each topic's name: the items of one topic stand together.
-fn by_topic<T>(
+pub(super) fn by_topic<T>(
     out: &mut Vec<u8>,
     items: &[T],
     place: impl Fn(&T) -> &TopicPartition,

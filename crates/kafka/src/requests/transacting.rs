@@ -1,6 +1,7 @@
 //! What a producer with transactions asks those who coordinate them.
 
 use super::consuming::TopicPartition;
+use super::consuming::by_topic;
 use super::{Api, init_producer_id};
 use crate::bytes::{put_compact_text, put_i16, put_i32, put_i64, put_text};
 use std::sync::Arc;
@@ -98,15 +99,7 @@ impl Question {
             Question::Position(group, place) => put_position(out, group, place),
             Question::Partitions(holder, places) => {
                 put_holder(out, holder);
-                let topics = || places.chunk_by(|a, b| a.topic == b.topic);
-                put_i32(out, topics().count() as i32);
-                for places in topics() {
-                    if let Some(first) = places.first() {
-                        put_text(out, &first.topic);
-                    }
-                    put_i32(out, places.len() as i32);
-                    places.iter().for_each(|place| put_i32(out, place.partition));
-                }
+                by_topic(out, places, |place| place, |out, place| put_i32(out, place.partition));
             }
             Question::Group(holder, group) => {
                 put_holder(out, holder);
@@ -117,9 +110,16 @@ impl Question {
                 put_text(out, group.as_bytes());
                 put_i64(out, holder.producer);
                 put_i16(out, holder.epoch);
-                put_place(out, place);
-                put_i64(out, *position);
-                put_text(out, note.as_bytes());
+                by_topic(
+                    out,
+                    std::slice::from_ref(place),
+                    |place| place,
+                    |out, place| {
+                        put_i32(out, place.partition);
+                        put_i64(out, *position);
+                        put_text(out, note.as_bytes());
+                    },
+                );
             }
             Question::End { holder, commits } => {
                 put_holder(out, holder);
@@ -145,12 +145,4 @@ fn put_position(out: &mut Vec<u8>, group: &str, place: &TopicPartition) {
     out.push(2);
     put_i32(out, place.partition);
     out.extend_from_slice(&[0, 1, 0]);
-}
-
-/// A list of one topic with one partition.
-fn put_place(out: &mut Vec<u8>, place: &TopicPartition) {
-    put_i32(out, 1);
-    put_text(out, &place.topic);
-    put_i32(out, 1);
-    put_i32(out, place.partition);
 }

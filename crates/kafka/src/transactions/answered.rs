@@ -1,8 +1,9 @@
 //! What coordinators answer, and what follows from their errors.
 
-use super::{Kept, Phase, Transactions};
-use crate::answers::transacting::{Found, Said};
-use crate::code::{self, Class};
+use super::{Phase, QueuePosition, Transactions};
+use crate::answers::Coordinator;
+use crate::answers::transacting::Said;
+use crate::code::{self, COORDINATOR_NOT_AVAILABLE, Class, NOT_COORDINATOR};
 use crate::producer::{Fate, Producer};
 use crate::requests::transacting::Whose;
 use std::time::{Duration, Instant};
@@ -11,13 +12,8 @@ use std::time::{Duration, Instant};
 const PAUSE_MIN: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// The codes that matter here: where to ask, and who has the transactional id.
-const COORDINATOR_NOT_AVAILABLE: i16 = 15;
-const NOT_COORDINATOR: i16 = 16;
 const GROUP_AUTHORIZATION_FAILED: i16 = 30;
-const INVALID_PRODUCER_EPOCH: i16 = 47;
 const INVALID_TRANSACTION_TIMEOUT: i16 = 50;
-const PRODUCER_FENCED: i16 = 90;
 
 impl Transactions {
     pub fn hear(&mut self, said: Said, producer: &mut Producer, now: Instant) {
@@ -54,7 +50,7 @@ impl Transactions {
         }
     }
 
-    fn found(&mut self, whose: Whose, found: Found, producer: &mut Producer, now: Instant) {
+    fn found(&mut self, whose: Whose, found: Coordinator, producer: &mut Producer, now: Instant) {
         match found {
             Ok((id, host, port)) => {
                 self.nodes.retain(|(known, ..)| *known != id);
@@ -75,8 +71,8 @@ impl Transactions {
             Some(position) => self.position = Some(position),
             None => {
                 let why = format!(
-                    "the position of group `{}` was moved by a copy of this collector: what it has cannot be told; \
-                     delete the group, and some may come twice",
+                    "the position of group `{}` was moved by a copy of this collector: nobody can tell which messages are \
+                     there already; delete the group to go on, some may then come twice",
                     self.plan.id
                 );
                 self.give_up(Fate::Hold(why), producer);
@@ -94,7 +90,7 @@ impl Transactions {
         };
         match error {
             COORDINATOR_NOT_AVAILABLE | NOT_COORDINATOR => (self.coordinator, self.group) = (None, None),
-            INVALID_PRODUCER_EPOCH | PRODUCER_FENCED => return self.shut_out(true, producer, now),
+            _ if code::is_fencing(error) => return self.shut_out(true, producer, now),
             GROUP_AUTHORIZATION_FAILED | INVALID_TRANSACTION_TIMEOUT => {
                 return self.give_up(Fate::Hold(text), producer);
             }
@@ -155,7 +151,7 @@ impl Transactions {
 }
 
 /// How far this queue was; `None`: somebody else has moved it.
-fn position(kept: &Kept, offset: i64, note: &str) -> Option<u64> {
+fn position(kept: &QueuePosition, offset: i64, note: &str) -> Option<u64> {
     let Some((queue, run)) = note.split_once(' ') else { return Some(0) };
     // The note of another queue: this one is new, and its numbers have nothing to do with those.
     if queue != kept.queue {

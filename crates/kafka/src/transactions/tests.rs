@@ -27,7 +27,7 @@ impl World {
         let options =
             Options { topic: b"logs".to_vec(), transaction: Some(Arc::clone(&id)), ..Options::default() };
         let place = TopicPartition { topic: b"logs".as_slice().into(), partition: 0 };
-        let kept = Kept { place, queue: "q".into(), run: RUN, is_own: Box::new(|run| run == RUN) };
+        let kept = QueuePosition { place, queue: "q".into(), run: RUN, is_own: Box::new(|run| run == RUN) };
         let plan = Plan { id, timeout: Duration::from_secs(60), kept: Some(Arc::new(kept)) };
         let mut producer = Producer::new(options);
         let now = Instant::now();

@@ -6,7 +6,7 @@ use delivery::positions::Positions;
 use delivery::single::Prepare;
 use delivery::writer::Writer;
 use diag::{Diagnostic, Diagnostics, Reported};
-use kafka::{Kept, TopicPartition, Transacting};
+use kafka::{QueuePosition, TopicPartition, Transacting};
 use kafka_client::Properties;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub struct Wish {
     pub id: Arc<str>,
     timeout: Duration,
     /// What the cluster keeps of the queue; known when the destination starts.
-    kept: Arc<OnceLock<Arc<Kept>>>,
+    kept: Arc<OnceLock<Arc<QueuePosition>>>,
 }
 
 impl Wish {
@@ -67,7 +67,7 @@ impl Wish {
             let place = TopicPartition { topic: Arc::clone(&topic), partition: 0 };
             let (queue, run) = (positions.name.clone(), positions.run);
             let is_own = Box::new(move |run| positions.is_own(run));
-            let _ = kept.set(Arc::new(Kept { place, queue, run, is_own }));
+            let _ = kept.set(Arc::new(QueuePosition { place, queue, run, is_own }));
             Ok(())
         }))
     }
