@@ -143,7 +143,6 @@ impl Machine {
         let is_rehearsal = watch.as_ref().is_some_and(|watch| watch.is_rehearsal);
         scratch.filter.work.made_of = is_rehearsal.then(Vec::new);
         let closed = out.closes(&program.ordered);
-        let originals = marks::originals(batch);
         let mut run = Run {
             machine: self,
             batch,
@@ -154,7 +153,8 @@ impl Machine {
             tick,
             made,
             copied: false,
-            originals,
+            // Whoever made the batch numbered its records by their places.
+            originals: total,
             closed,
             watch,
         };

@@ -15,8 +15,9 @@ use template::{Identity, RenderContext};
 pub struct FilterContext {
     pub render: RenderContext,
     pub work: Workspace,
-    /// The messages of the batch as they were in front of a row of expression blocks: what templates in the
-    /// later ones see. Empty elsewhere.
+    /// Whether a row of expression blocks runs: their templates see [`FilterContext::unsynced`].
+    pub in_row: bool,
+    /// Messages as they were in front of the row, in their own places; others are left over.
     pub unsynced: Vec<Record>,
 }
 
@@ -125,6 +126,7 @@ impl FilterContext {
         FilterContext {
             render: RenderContext::new(identity),
             work: Workspace::default(),
+            in_row: false,
             unsynced: Vec::new(),
         }
     }

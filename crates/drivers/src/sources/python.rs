@@ -145,12 +145,14 @@ fn build(
     let finish = reading.finish;
     // Another instance: a block or a module has changed.
     let opened_with = format!(
-        "{} {described} {} {:?} {:?} {}",
+        "{} {described} {} {:?} {:?} {} {:?}",
         cx.group,
         instance.number(),
         start.pauses,
         start.window_messages,
-        start.making.described()
+        start.making.described(),
+        // Of this one the options of parsing say only that it is given.
+        cx.globals.text("bad-hostname")
     );
     Ok(SourceDriver {
         key,

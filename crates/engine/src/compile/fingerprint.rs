@@ -4,17 +4,17 @@ use super::objects::Objects;
 use conf_syntax::{Call, TemplateBody, TypedText};
 use diag::SourceMap;
 
-/// Global options and templates as text, and what HOST means: a destination stays over a reload only when
-/// none of them changed.
+/// Global options and templates with names in backticks replaced, and what HOST means: a destination stays
+/// over a reload only when none of them changed.
 pub fn of(objects: &Objects<'_>, texts: &SourceMap, chains_hostnames: bool) -> String {
+    let options = objects.options.iter().map(|call| call.canonical());
     let templates = objects.templates.values().map(|t| format!("{}{}", t.name.text, body(&t.body)));
     let functions = objects.functions.values().map(|f| format!("{}{}", f.name.text, typed(&f.text)));
-    let spans = objects.options.iter().copied();
     let chains = if chains_hostnames { "chain-hostnames" } else { "" };
+    let all = templates.chain(functions).chain(options).chain([chains.to_owned()]);
     #[cfg(feature = "python")]
-    let spans = spans.chain(objects.python.iter().map(|block| block.span));
-    let texts = spans.map(|span| texts.text(span).to_owned()).chain([chains.to_owned()]);
-    templates.chain(functions).chain(texts).collect::<Vec<_>>().join("\n")
+    let all = all.chain(objects.python.iter().map(|block| texts.text(block.span).to_owned()));
+    all.collect::<Vec<_>>().join("\n")
 }
 
 /// A template as it is, names in backticks replaced.

@@ -2,10 +2,10 @@
 
 use super::applications::Applications;
 use conf_syntax::{
-    Config, FilterObject, LogPath, Name, Object, ObjectKind, RawBlock, Statement, TemplateDef,
+    Call, Config, FilterObject, LogPath, Name, Object, ObjectKind, RawBlock, Statement, TemplateDef,
     TemplateFunction,
 };
-use diag::{Diagnostic, Diagnostics, SourceMap, Span, nearest};
+use diag::{Diagnostic, Diagnostics, SourceMap, nearest};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(super) struct Objects<'c> {
     #[cfg(feature = "python")]
     pub python: Vec<&'c RawBlock>,
     /// The options statements.
-    pub options: Vec<Span>,
+    pub options: Vec<&'c Call>,
     used: RefCell<BTreeSet<(ObjectKind, &'c str)>>,
 }
 
@@ -47,7 +47,7 @@ impl<'c> Objects<'c> {
                 Statement::Template(o) => drop(objects.templates.insert(&o.name.text, o)),
                 Statement::TemplateFunction(o) => drop(objects.functions.insert(&o.name.text, o)),
                 Statement::Log(l) => objects.logs.push(l),
-                Statement::Options(o) => objects.options.push(o.span),
+                Statement::Options(o) => objects.options.extend(&o.options),
                 Statement::Application(a) => objects.applications.define(a),
                 #[cfg(feature = "python")]
                 Statement::Python(raw) => objects.python.push(raw),

@@ -4,6 +4,7 @@
 
 use super::applications::Applications;
 use conf_syntax::{Arg, ArgKind, Call, Config, Statement, Visit};
+use std::collections::BTreeSet;
 
 /// Gives numbers to all tags a configuration names.
 pub(super) fn number(config: &Config) {
@@ -15,7 +16,7 @@ pub(super) fn number(config: &Config) {
             applications.define(app);
         }
     }
-    let mut tags = Tags { applications: &applications, open: Vec::new() };
+    let mut tags = Tags { applications: &applications, walked: BTreeSet::new() };
     rest.iter().for_each(|statement| statement.visit(&mut tags));
     // Of those that no app-parser() names.
     definitions.iter().for_each(|statement| statement.visit(&mut tags));
@@ -23,16 +24,15 @@ pub(super) fn number(config: &Config) {
 
 struct Tags<'a, 'c> {
     applications: &'a Applications<'c>,
-    /// Topics whose applications are being walked through: one that names itself is an error elsewhere.
-    open: Vec<String>,
+    /// Topics whose applications have their numbers, or are about to get them.
+    walked: BTreeSet<String>,
 }
 
 impl Tags<'_, '_> {
     fn of_topic(&mut self, topic: &str) {
-        if self.open.iter().any(|open| open == topic) {
+        if !self.walked.insert(topic.to_owned()) {
             return;
         }
-        self.open.push(topic.to_owned());
         let applications = self.applications;
         for app in applications.of(topic) {
             let parts = applications.parts(app);
@@ -40,7 +40,6 @@ impl Tags<'_, '_> {
             // A full table is reported where the tag is used.
             let _ = record::tag_id(&format!(".app.{}", app.name.text));
         }
-        self.open.pop();
     }
 }
 

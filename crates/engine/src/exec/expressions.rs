@@ -6,17 +6,13 @@ use crate::program::{Branch, FilterXOp, Row, Step};
 use crate::watch::{Event, Verdict};
 use filter::Judged;
 use filterx::{Block, Judgement, Outcome, Role};
+use record::{Record, Span};
 
 impl Run<'_, '_> {
     pub(super) fn expressions(&mut self, step: &Step, op: &FilterXOp, selection: &mut Vec<u32>) {
         self.save(selection);
         let before = selection.len();
-        if op.row != Row::Later {
-            self.scratch.filter.unsynced.clear();
-        }
-        if op.row == Row::First {
-            self.scratch.filter.unsynced.extend_from_slice(&self.batch.records);
-        }
+        self.keep_unsynced(op.row, selection);
         if !self.watched_expressions(step, op, selection) {
             let mut dropped = std::mem::take(&mut self.machine.dropped);
             let causes = op.block.run(self.batch, selection, &mut self.scratch.filter, &mut dropped);
@@ -26,6 +22,24 @@ impl Run<'_, '_> {
         for counters in op.here.iter().chain([&op.counters]) {
             counters.matched.add(selection.len());
             counters.not_matched.add(before - selection.len());
+        }
+    }
+
+    /// Keeps the messages in front of a row of blocks for its templates. A later block of the row has no
+    /// others than the first.
+    fn keep_unsynced(&mut self, row: Row, selection: &[u32]) {
+        let (records, cx) = (&self.batch.records, &mut self.scratch.filter);
+        cx.in_row = row != Row::Alone;
+        if row != Row::First {
+            return;
+        }
+        if cx.unsynced.len() < records.len() {
+            cx.unsynced.resize(records.len(), Record::new(Span::EMPTY));
+        }
+        for at in selection.iter().map(|index| *index as usize) {
+            if let (Some(kept), Some(record)) = (cx.unsynced.get_mut(at), records.get(at)) {
+                *kept = *record;
+            }
         }
     }
 

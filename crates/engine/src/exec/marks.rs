@@ -1,12 +1,6 @@
 //! Marks of messages, a flag each: those that a branch took, and those that no later branch sees.
 
 use super::Run;
-use record::Batch;
-
-/// How many records are messages at their own places.
-pub(super) fn originals(batch: &Batch) -> usize {
-    batch.records.iter().zip(0u32..).take_while(|(record, index)| record.origin == *index).count()
-}
 
 impl Run<'_, '_> {
     /// Number of the message a record is a copy of. Most are none, and need not be looked at.

@@ -61,7 +61,8 @@ impl Run<'_> {
     /// The message as templates see it: without the values that the blocks in front of this one have set.
     pub(crate) fn seen(&self) -> Option<Record> {
         let now = *self.batch.records.get(self.index)?;
-        let Some(mut seen) = self.cx.unsynced.get(self.index).copied() else { return Some(now) };
+        let kept = self.cx.unsynced.get(self.index).filter(|_| self.cx.in_row);
+        let Some(mut seen) = kept.copied() else { return Some(now) };
         // What is set at once is seen at once.
         (seen.stamp, seen.stamp_text, seen.pri) = (now.stamp, now.stamp_text, now.pri);
         Some(seen)
