@@ -6,7 +6,7 @@ use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics, Reported, Span};
 use engine::driver::BuildContext;
 
-/// `None` after an error was reported. The entries of a key stand in one place, in order and whole.
+/// The entries of a key stand in one place, in order and whole.
 pub fn check(
     writer: &Writer,
     at: Option<Span>,

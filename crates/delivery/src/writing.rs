@@ -51,7 +51,7 @@ pub fn template_options(s: &Settings, cx: &BuildContext<'_>) -> TemplateOptions 
     }
 }
 
-/// The writer of a destination; `None` after an error was reported.
+/// The writer of a destination.
 pub fn writer(
     s: &Settings,
     cx: &BuildContext<'_>,

@@ -48,14 +48,17 @@ impl Reading<'_> {
         compile(text, at, self.templates, self.cx, self.diags)
     }
 
+    /// A template that no option gives.
+    pub fn own_template(&mut self, text: &str) -> Result<Arc<Template>, Reported> {
+        let at = self.call_span()?;
+        self.compile(text, at)
+    }
+
     /// The template of an option, or of `usual` where it is not given.
     pub fn template_or(&mut self, option: &str, usual: &str) -> Result<Arc<Template>, Reported> {
         match self.s.template(option) {
             Some(text) => self.compile(&text.text, text.span),
-            None => {
-                let at = self.call_span()?;
-                self.compile(usual, at)
-            }
+            None => self.own_template(usual),
         }
     }
 

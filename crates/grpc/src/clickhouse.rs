@@ -4,6 +4,7 @@
 use crate::frame;
 use crate::plan::Load;
 use flight::{Outcome, Part, Verdict};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use wire::protobuf::{Malformed, Value, fields, put_bytes, put_head, put_message};
 
@@ -19,7 +20,6 @@ pub enum Rows {
 }
 
 /// What all inserts have in common.
-#[derive(Clone)]
 pub struct Insert {
     pub query: String,
     pub database: String,
@@ -27,7 +27,7 @@ pub struct Insert {
     pub password: String,
     pub rows: Rows,
     /// Of the queue on disk, where its numbers tell inserts apart.
-    pub queue: Option<String>,
+    pub queue: Arc<OnceLock<String>>,
 }
 
 /// What the server is asked to be patient with: times in any form, and nothing where a number should be.
@@ -79,7 +79,7 @@ pub fn load(part: &Part<'_>, insert: &Insert) -> Load {
 /// What tells this insert from any other: where its messages stand in the queue. A server that has it already
 /// passes it over, where its table can.
 fn token(part: &Part<'_>, insert: &Insert) -> Option<String> {
-    let queue = insert.queue.as_ref()?;
+    let queue = insert.queue.get()?;
     let last = part.numbers.iter().rev().find_map(|number| *number)?;
     Some(format!("{queue}-{}-{last}-{}", part.number?, part.messages.len()))
 }

@@ -14,7 +14,7 @@ use grpc::clickhouse::{self, Insert, Rows};
 use grpc::options::schema::{self, Written, Wrong};
 use grpc::options::{ADDRESS, Calls, GRPC, HEADERS};
 use grpc::serve;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use template::Template;
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&CLICKHOUSE, build)];
@@ -161,13 +161,12 @@ fn build(
         user,
         password: s.text("password").unwrap_or_default().to_owned(),
         rows,
-        queue: None,
+        queue: Arc::default(),
     };
-    let queue: Arc<OnceLock<String>> = Arc::default();
     if writer.disk_buffer.as_ref().is_some_and(|buffer| buffer.reliable) && batching.workers == 1 {
         // A message keeps its number over restarts.
         batching.limits.numbered = true;
-        let (queue, buffer) = (Arc::clone(&queue), disk_buffer::of(&writer));
+        let (queue, buffer) = (Arc::clone(&insert.queue), disk_buffer::of(&writer));
         batching.prepare = Some(Box::new(move |shared| {
             if let Some(buffer) = &buffer {
                 let _ = queue.set(Positions::recall(shared, buffer)?.name);
@@ -178,10 +177,7 @@ fn build(
     let (plan, insert) = (Arc::new(called.plan), Arc::new(insert));
     let make = guest::sinks(
         cx.id(),
-        move |part| {
-            let own = Insert { queue: queue.get().cloned(), ..Insert::clone(&insert) };
-            clickhouse::load(part, &own)
-        },
+        move |part| clickhouse::load(part, &insert),
         move |jobs| serve(Arc::clone(&plan), jobs),
     );
     let described = ("clickhouse", format!("clickhouse,{address},{table}"));

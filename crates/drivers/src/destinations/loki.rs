@@ -87,8 +87,7 @@ fn build(
         Some("msg") => "${S_UNIXTIME}${S_USEC}",
         _ => "${C_UNIXTIME}${C_USEC}",
     };
-    let at = r.call_span()?;
-    fields.push(r.compile(time, at)?);
+    fields.push(r.own_template(time)?);
     let line = r.template_or("template", LINE)?;
     let mut writer = Writer::new(line, cx.identity);
     writer.parts = Some(KeyedFields::of(keys, fields));

@@ -52,8 +52,7 @@ fn build(
     batching.limits.extra = otlp::RECORD_EXTRA_BYTES;
     let called = grpc::options::read(&CALLS, &mut r)?;
     batching.limits.answer = Some(called.plan.timeout);
-    let at = r.call_span()?;
-    let mut writer = Writer::new(r.compile("", at)?, cx.identity);
+    let mut writer = Writer::new(r.own_template("")?, cx.identity);
     writer.parts = Some(Arc::new(Records::new(kind, called.headers)));
     writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     let address = called.plan.url.authority.clone();

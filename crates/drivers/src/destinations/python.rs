@@ -47,8 +47,7 @@ fn build(
         return r.wrong_at(None, "python() needs class()", "as class(\"module.Class\")");
     }
     let pairs = pairs::read("value-pairs", &[], &mut r)?;
-    let at = r.call_span()?;
-    let mut writer = Writer::new(r.compile("", at)?, cx.identity);
+    let mut writer = Writer::new(r.own_template("")?, cx.identity);
     writer.parts = Some(Arc::new(Packed::default()));
     writer.numbers_all = true;
     writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;

@@ -75,8 +75,7 @@ fn tags(r: &mut Reading<'_>) -> Result<Vec<Arc<Template>>, Reported> {
     if r.s.is_set("tags") {
         return Ok(tags);
     }
-    let at = r.call_span()?;
-    Ok(vec![r.compile("${TAGS}", at)?])
+    Ok(vec![r.own_template("${TAGS}")?])
 }
 
 fn plan(r: &mut Reading<'_>) -> Result<Plan, Reported> {

@@ -34,8 +34,7 @@ fn build(
         batching.limits.lines = LINES;
     }
     let (subject, body) = (r.template_or("subject", "")?, r.template_or("body", "")?);
-    let at = r.call_span()?;
-    let mut fields = vec![r.compile("${R_UNIXTIME}", at)?, subject];
+    let mut fields = vec![r.own_template("${R_UNIXTIME}")?, subject];
     let mut headers = Vec::new();
     for pair in s.list("header").chunks(2) {
         let [name, value] = pair else {

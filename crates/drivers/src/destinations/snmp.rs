@@ -36,8 +36,7 @@ fn build(
     let trap = trap(&mut r)?;
     let (objects, values) = objects(&mut r)?;
     let plan = Arc::new(plan(&mut r)?);
-    let at = r.call_span()?;
-    let mut writer = Writer::new(r.compile("", at)?, cx.identity);
+    let mut writer = Writer::new(r.own_template("")?, cx.identity);
     writer.parts = Some(Fields::of(values));
     writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     let address = format!("{},{}", plan.host, plan.port);

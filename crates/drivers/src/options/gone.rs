@@ -17,7 +17,7 @@ pub static GONE: Group = Group {
         Opt::no_effect("log-iw-size", "it is an option of sources"),
         Opt::no_effect(
             "template-escape",
-            "it is an option of templates, and of destinations with one in them",
+            "write it in a template, or in the destination whose template it is",
         ),
         Opt::no_effect("log-fetch-limit", "it is an option of sources"),
         Opt::no_effect("flush-timeout", "what is waiting is written as soon as the destination can take it"),

@@ -18,8 +18,6 @@ const fn parser(name: &'static str, remedy: &'static str) -> Unavailable {
 const NOT_HERE: &str = "there is no such source on Linux";
 const SCRIPT: &str = "write it in Python: `python(class(\"module.Class\"))` with a LogDestination whose init(), open(), send(), flush() and close() do the \
                       same (docs/python.md)";
-const JAVA: &str = "there is no Java here. What comes as a class of syslog-ng is native: `kafka()`, `elasticsearch-http()` for Elasticsearch, `hdfs()`; \
-                    write others in Python: `python(class(\"module.Class\"))` with a LogDestination that has the same methods (docs/python.md)";
 const SCRIPT_PARSER: &str = "write it in Python: `python(class(\"module.Class\"))` with a LogParser whose parse() does the same (docs/python.md)";
 const QUEUE: &str = "let another program take the messages from the queue and send them to `network()`";
 const FETCH: &str = "let another program fetch the messages and send them to `network()`";
@@ -38,7 +36,6 @@ const LIBRARY: &str = "it is a block of the configuration library: add `@include
     feature = "snmp"
 )))]
 const NOT_BUILT: &str = "this program was built without it: build it with the feature of its name";
-const STORE: &str = "write to a file, or relay with `syslog()` to a collector that has this destination";
 
 pub const UNAVAILABLE: &[Unavailable] = &[
     source("pacct", "read process accounting with `lastcomm`"),
@@ -102,7 +99,6 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("kafka", "this penstock was built without it: build it with `--features kafka`"),
     #[cfg(not(feature = "kafka"))]
     destination("kafka-c", "this penstock was built without it: build it with `--features kafka`"),
-    destination("kafka-java", "write `kafka()`"),
     #[cfg(not(feature = "amqp"))]
     destination("amqp", "this penstock was built without it: build it with `--features amqp`"),
     #[cfg(not(feature = "redis"))]
@@ -121,13 +117,10 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("s3", NOT_BUILT),
     #[cfg(not(feature = "hdfs"))]
     destination("hdfs", NOT_BUILT),
-    destination("java", JAVA),
     destination("lua", SCRIPT),
     destination("perl", SCRIPT),
     #[cfg(not(feature = "python"))]
     destination("python", NOT_BUILT),
-    destination("elasticsearch", STORE),
-    destination("elasticsearch2", STORE),
     #[cfg(not(feature = "grpc"))]
     destination("opentelemetry", NOT_BUILT),
     #[cfg(not(feature = "grpc"))]
@@ -147,7 +140,6 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     #[cfg(not(feature = "logstore"))]
     destination("logstore", NOT_BUILT),
     destination("sentinel", LIBRARY),
-    destination("splunk-hec", STORE),
     destination("example-destination", LIBRARY),
     destination("syslog-ng", LIBRARY),
     destination("ewmm", LIBRARY),

@@ -45,8 +45,7 @@ pub fn read(batching: &Batching, r: &mut Reading<'_>) -> Result<Request, Reporte
     if s.bool("msg-data-in-header").unwrap_or(true) && is_single {
         for (name, text) in MESSAGE_HEADERS {
             let name = HeaderName::from_static(name);
-            let at = reader.r.call_span()?;
-            let template = reader.r.compile(text, at)?;
+            let template = reader.r.own_template(text)?;
             reader.keys.push(template);
             headers.push((name, HeaderValueOf::Key));
         }

@@ -66,8 +66,7 @@ pub fn read(r: &mut Reading<'_>) -> Result<Target, Reported> {
     let null = s.text("null").map(|null| null.as_bytes().to_vec());
     let parts = RowParts::new(values, literal.is_none(), null);
     // The text of each message is the name of its table, where that is not the same for all.
-    let at = r.call_span()?;
-    let named = if literal.is_some() { r.compile("", at)? } else { table };
+    let named = if literal.is_some() { r.own_template("")? } else { table };
     let mut writer = Writer::new(named, r.cx.identity);
     writer.parts = Some(Arc::new(parts));
     let plan = Plan {
