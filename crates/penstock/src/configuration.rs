@@ -93,12 +93,20 @@ impl Configuration {
 
     /// Findings as text for people, and for the log of whoever starts the program: lines without secrets.
     pub fn report(&self) -> String {
-        secrets::starred(&diag::render_all(&self.parsed.diagnostics, &self.parsed.sources))
+        self.rendered(diag::render_all)
     }
 
     /// The same with every remark in its place.
     pub fn report_verbose(&self) -> String {
-        secrets::starred(&diag::render_verbose(&self.parsed.diagnostics, &self.parsed.sources))
+        self.rendered(diag::render_verbose)
+    }
+
+    fn rendered(&self, render: fn(&Diagnostics, &SourceMap) -> String) -> String {
+        if self.parsed.diagnostics.is_empty() {
+            return String::new();
+        }
+        let shown = self.parsed.sources.with_texts(secrets::starred);
+        oplog::hidden(&render(&self.parsed.diagnostics, &shown)).into_owned()
     }
 
     /// The main file as it was read.

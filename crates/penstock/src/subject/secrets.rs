@@ -2,6 +2,8 @@
 
 mod urls;
 
+use std::ops::Range;
+
 /// An option whose name has one of these in it has a secret for its value.
 const WORDS: [&str; 10] = [
     "password",
@@ -62,15 +64,28 @@ pub fn blotted(text: &str) -> String {
     blotted_and_found(text).0
 }
 
-/// A report with as many stars in the place of each secret, so that marks stay below what they mark.
-pub fn starred(report: &str) -> String {
-    let line = |line: &str| {
-        let words = values(line);
-        words.iter().fold(line.to_owned(), |line, word| {
-            line.replace(word.as_str(), &"*".repeat(word.chars().count()))
-        })
+/// The text with stars in the place of each secret, byte for byte, so that every place in it stays where it
+/// is. Quotes and blanks stay, too; a value that is never closed ends with its line.
+pub fn starred(text: &str) -> String {
+    let end_in_line = |value: &str| match closing(value) {
+        end if end == value.len() => value.find('\n').unwrap_or(end),
+        end => end,
     };
-    oplog::hidden(report).split_inclusive('\n').map(line).collect()
+    let is_open = |place: &Range<usize>| {
+        let value = text.get(place.clone()).unwrap_or_default();
+        let strings = strings(value);
+        value.starts_with('`') || !strings.is_empty() && strings.iter().all(|word| word == KNOWN)
+    };
+    let mut bytes = text.as_bytes().to_vec();
+    let in_brackets = in_brackets(text, end_in_line).into_iter().filter(|place| !is_open(place));
+    for place in in_brackets.chain(urls::secrets(text).into_iter().map(|secret| secret.place)) {
+        for byte in bytes.get_mut(place).into_iter().flatten() {
+            if !matches!(byte, b'"' | b'\'' | b' ' | b'\t' | b'\r' | b'\n') {
+                *byte = b'*';
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| "*".repeat(text.len()))
 }
 
 /// The words of a text that are secrets: what [`blotted`] takes out, longer ones first.
@@ -116,36 +131,56 @@ fn strings(text: &str) -> Vec<String> {
 
 /// Also the values that were taken out.
 fn blotted_and_found(text: &str) -> (String, Vec<String>) {
-    let (mut out, mut found) = (String::with_capacity(text.len()), Vec::new());
-    let mut rest = text;
-    while let Some(at) = rest.find('(') {
-        let (before, after) = rest.split_at(at + 1);
+    let places = in_brackets(text, closing);
+    let mut found: Vec<String> =
+        places.iter().filter_map(|place| Some(text.get(place.clone())?.to_owned())).collect();
+    let out = replaced(text, places, BLOT);
+    let of_urls = urls::secrets(&out);
+    let words = of_urls.iter().filter_map(|secret| out.get(secret.word.clone()?));
+    found.extend(words.map(|word| format!("\"{word}\"")));
+    let places = of_urls.into_iter().map(|secret| secret.place);
+    (replaced(&out, places, urls::BLOT), found)
+}
+
+/// The text with `blot` in each place.
+fn replaced(text: &str, places: impl IntoIterator<Item = Range<usize>>, blot: &str) -> String {
+    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    for place in places {
+        out.push_str(text.get(at..place.start).unwrap_or_default());
+        out.push_str(blot);
+        at = place.end;
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    out
+}
+
+/// Where the values of options stand that are secrets; `end` says where a value ends.
+fn in_brackets(text: &str, end: impl Fn(&str) -> usize) -> Vec<Range<usize>> {
+    let (mut places, mut begin) = (Vec::new(), 0);
+    let has_secret = |text: &str| WORDS.iter().any(|word| text.contains(word));
+    let plain = |text: &str| text.to_ascii_lowercase().replace('_', "-");
+    while let Some(at) = text.get(begin..).and_then(|rest| rest.find('(')) {
+        let before = text.get(begin..begin + at).unwrap_or_default().trim_end();
         let name_start = before
-            .trim_end_matches('(')
-            .trim_end()
             .rfind(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-'))
-            .map_or(0, |at| at + 1);
-        let name = before.get(name_start..).unwrap_or_default().trim_end_matches('(').trim();
-        let name = name.to_ascii_lowercase().replace('_', "-");
-        out.push_str(before);
-        let value = after.get(..closing(after)).unwrap_or(after);
-        let lower = value.to_ascii_lowercase().replace('_', "-");
-        let has_secret = |text: &str| WORDS.iter().any(|word| text.contains(word));
-        let is_secret = has_secret(&name) && !value.is_empty()
-            || CARRIERS.contains(&name.as_str())
-                && (has_secret(&lower) || name == "auth" && !lower.contains('('));
+            .map_or(0, |at| at + before.get(at..).and_then(|c| c.chars().next()).map_or(1, char::len_utf8));
+        let name = plain(before.get(name_start..).unwrap_or_default());
+        begin += at + 1;
+        let is_named = has_secret(&name);
+        if !is_named && !CARRIERS.contains(&name.as_str()) {
+            continue;
+        }
+        let after = text.get(begin..).unwrap_or_default();
+        let value = after.get(..end(after)).unwrap_or(after);
+        let lower = plain(value);
+        let is_secret = is_named && !value.is_empty()
+            || !is_named && (has_secret(&lower) || name == "auth" && !lower.contains('('));
         if is_secret {
-            out.push_str(BLOT);
-            found.push(value.to_owned());
-            rest = after.get(value.len()..).unwrap_or_default();
-        } else {
-            rest = after;
+            places.push(begin..begin + value.len());
+            begin += value.len();
         }
     }
-    out.push_str(rest);
-    let (out, of_urls) = urls::blotted(&out);
-    found.extend(of_urls.iter().map(|word| format!("\"{word}\"")));
-    (out, found)
+    places
 }
 
 /// Where the bracket closes that was opened before the text; strings may have brackets in them.
@@ -195,6 +230,17 @@ mod tests {
         let cut = "1 | ...user(u) token(\"abcdefgh...\n2 | log { source(plain); };\n";
         assert!(starred(cut).ends_with("2 | log { source(plain); };\n"), "{}", starred(cut));
         assert!(!starred(cut).contains("abcdefgh"));
+    }
+
+    #[test]
+    fn stars_stand_for_every_byte_of_a_secret() {
+        let check = |text: &str, expected: &str| assert_eq!(starred(text), expected, "{text}");
+        check("password(\"a\\\"bcdef\") x", "password(\"**\"*****\") x");
+        check("password(\"abc\") passwd(\"\u{e4}b\")", "password(\"***\") passwd(\"***\")");
+        check("password(\n  \"hunter2\"\n) user(\"u\")", "password(\n  \"*******\"\n) user(\"u\")");
+        check("url(\"http://u:pw@h/?key=k\")", "url(\"http://****@h/?key=*\")");
+        check("community(\"public\") password(`file:/x`)", "community(\"public\") password(`file:/x`)");
+        check("token(\"ab\nuser(u) token(\"cd\")", "token(\"**\nuser(u) token(\"**\")");
     }
 
     #[test]

@@ -1,59 +1,61 @@
 //! Secrets in the URLs of a text: passwords, parameters that are keys, and paths that are.
 
 use super::WORDS;
+use std::ops::Range;
 
 /// Parameters that are secrets though their names have none of the words.
 const PARAMETERS: [&str; 8] = ["key", "apikey", "sig", "signature", "code", "auth", "pwd", "pass"];
 /// Who knows what follows in the path may post there.
 const HOOKS: [&str; 4] =
     ["hooks.slack.com/services/", "/api/webhooks/", "webhook.office.com/webhookb2/", "api.telegram.org/bot"];
-const BLOT: &str = "***";
+/// What stands in the place of one.
+pub(super) const BLOT: &str = "***";
 
-/// The text without them, and what was taken out.
-pub(super) fn blotted(text: &str) -> (String, Vec<String>) {
+/// A secret in a URL.
+pub(super) struct Secret {
+    /// What is not to be shown.
+    pub place: Range<usize>,
+    /// The part of it that is the secret itself.
+    pub word: Option<Range<usize>>,
+}
+
+/// All of a text, in their order.
+pub(super) fn secrets(text: &str) -> Vec<Secret> {
+    let mut found = Vec::new();
     let mut parts = text.split("://");
-    let (mut out, mut found) = (parts.next().unwrap_or_default().to_owned(), Vec::new());
+    let mut at = parts.next().unwrap_or_default().len();
     for part in parts {
+        at += "://".len();
         let end = part.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ')'));
-        let (url, rest) = part.split_at(end.unwrap_or(part.len()));
-        out.push_str("://");
+        let url = part.get(..end.unwrap_or(part.len())).unwrap_or_default();
         let (authority, path) = url.split_at(url.find(['/', '?']).unwrap_or(url.len()));
-        user_info(authority, &mut out, &mut found);
+        found.extend(user_info(authority, at));
+        let path_at = at + authority.len();
         let hook = HOOKS.iter().find_map(|hook| Some(url.find(hook)? + hook.len()));
-        match hook.and_then(|at| path.split_at_checked(at.checked_sub(authority.len())?)) {
-            Some((known, secret)) => {
-                out.push_str(known);
-                take(secret, &mut out, &mut found);
-            }
-            None => parameters(path, &mut out, &mut found),
+        match hook.filter(|end| *end >= authority.len()) {
+            Some(end) => found.extend(whole(url, at, end)),
+            None => parameters(path, path_at, &mut found),
         }
-        out.push_str(rest);
+        at += part.len();
     }
-    (out, found)
+    found
 }
 
-/// `user:password@` is taken out, the password is a secret.
-fn user_info(authority: &str, out: &mut String, found: &mut Vec<String>) {
-    let Some((user, host)) = authority.rsplit_once('@') else { return out.push_str(authority) };
-    found.extend(user.split_once(':').map(|(_, password)| password.to_owned()));
-    out.push_str(BLOT);
-    out.push('@');
-    out.push_str(host);
+/// `user:password@` is not shown, the password is the secret.
+fn user_info(authority: &str, at: usize) -> Option<Secret> {
+    let (user, _) = authority.rsplit_once('@')?;
+    let word = user.find(':').map(|colon| at + colon + 1..at + user.len());
+    Some(Secret { place: at..at + user.len(), word })
 }
 
-fn parameters(path: &str, out: &mut String, found: &mut Vec<String>) {
-    let Some((path, query)) = path.split_once('?') else { return out.push_str(path) };
-    out.push_str(path);
-    for (number, parameter) in query.split('&').enumerate() {
-        out.push(if number == 0 { '?' } else { '&' });
-        match parameter.split_once('=').filter(|(name, _)| is_secret(name)) {
-            Some((name, value)) => {
-                out.push_str(name);
-                out.push('=');
-                take(value, out, found);
-            }
-            None => out.push_str(parameter),
+fn parameters(path: &str, at: usize, found: &mut Vec<Secret>) {
+    let Some((front, query)) = path.split_once('?') else { return };
+    let mut at = at + front.len() + 1;
+    for parameter in query.split('&') {
+        if let Some((name, _)) = parameter.split_once('=').filter(|(name, _)| is_secret(name)) {
+            found.extend(whole(parameter, at, name.len() + 1));
         }
+        at += parameter.len() + 1;
     }
 }
 
@@ -62,24 +64,27 @@ fn is_secret(name: &str) -> bool {
     PARAMETERS.contains(&name.as_str()) || WORDS.iter().any(|word| name.contains(word))
 }
 
-fn take(secret: &str, out: &mut String, found: &mut Vec<String>) {
+/// The text from `from` on, where the text stands at `at`.
+fn whole(text: &str, at: usize, from: usize) -> Option<Secret> {
+    let secret = text.get(from..)?;
     // What a template makes of a message is no word of the configuration.
-    if secret.is_empty() || secret.starts_with('$') {
-        return out.push_str(secret);
-    }
-    out.push_str(BLOT);
-    found.push(secret.to_owned());
+    let is_one = !secret.is_empty() && !secret.starts_with('$');
+    let place = at + from..at + text.len();
+    is_one.then(|| Secret { place: place.clone(), word: Some(place) })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::blotted;
+    use super::{BLOT, secrets};
+    use crate::subject::secrets::replaced;
 
     #[test]
     fn what_is_secret_goes_and_the_rest_stays() {
         let check = |text: &str, expected: &str, words: &[&str]| {
-            let (out, found) = blotted(text);
-            assert_eq!((out.as_str(), found), (expected, words.iter().map(|w| (*w).to_owned()).collect()));
+            let found: Vec<&str> =
+                secrets(text).iter().filter_map(|secret| text.get(secret.word.clone()?)).collect();
+            let out = replaced(text, secrets(text).into_iter().map(|secret| secret.place), BLOT);
+            assert_eq!((out.as_str(), found.as_slice()), (expected, words));
         };
         check("no URL", "no URL", &[]);
         check("'http://h/a?b=c' x", "'http://h/a?b=c' x", &[]);
