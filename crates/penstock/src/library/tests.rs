@@ -62,6 +62,8 @@ fn call(block: &BlockDef) -> String {
         "tls" => "peer-verify(no)",
         "columns" => "\"x\"",
         "auth-secret" => "\"eA==\"",
+        "hdfs-uri" => "\"hdfs://x:8020\"",
+        "hdfs-file" => "\"/x\"",
         "auth" if block.name.text.starts_with("azure") => "tenant-id(x) app-id(x) app-secret(x)",
         _ => "x",
     };
@@ -70,6 +72,9 @@ fn call(block: &BlockDef) -> String {
     // What the block that they stand on needs.
     if block.name.text.starts_with("azure-monitor-") {
         args.push_str("dce-uri(\"https://x\") dcr-id(x) auth(tenant-id(x) app-id(x) app-secret(x))");
+    }
+    if block.name.text == "kafka" {
+        args.push_str("topic(x) kafka-bootstrap-servers(\"x:9092\")");
     }
     format!("{} {{ {}({args}); }};", block.context.text, block.name.text)
 }

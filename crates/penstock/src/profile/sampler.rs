@@ -43,7 +43,6 @@ struct Seen {
     nameless: u64,
     /// The most of them at a time.
     names: usize,
-    threads: Vec<i32>,
 }
 
 /// Looks for so long. JSON.
@@ -97,9 +96,6 @@ fn settle(profiling: &Profiling, workers: usize) {
 impl Seen {
     fn note(&mut self, profiling: &Profiling, worker: usize, asks: bool) {
         let Some((doing, number, thread)) = profiling.look(worker) else { return };
-        if !self.threads.contains(&thread) {
-            self.threads.push(thread);
-        }
         if asks {
             self.asked += 1;
             if matches!(doing, Doing::Writes | Doing::Steps) && !threads::is_running(thread) {
@@ -144,7 +140,7 @@ fn summary(running: &Running, program: &Daemon, seen: &Seen, causes: Causes, tim
         let (ran, queued) = (part(after.running, before.running), part(after.queued, before.queued));
         if *thread == own {
             cost = ran;
-        } else if seen.threads.contains(thread) {
+        } else if seen.clocks.contains_key(thread) {
             workers_cpu += ran;
             busy.push(Busy { ran, queued });
         } else if ran > 0.0 {

@@ -50,8 +50,9 @@ impl OnTrial {
         *self.0.lock() == Trial::Recalled
     }
 
-    fn end(&self) {
-        *self.0.lock() = Trial::No;
+    /// Whether somebody wanted what ran before.
+    fn end(&self) -> bool {
+        std::mem::take(&mut *self.0.lock()) == Trial::Recalled
     }
 }
 
@@ -134,7 +135,11 @@ impl Daemon {
         }
         self.on_trial.begin();
         let outcome = self.watch(before, Instant::now() + trial);
-        self.on_trial.end();
+        // Until here a roll-back is promised to whoever asks for one.
+        let is_recalled = self.on_trial.end();
+        if is_recalled && self.engine.lock().is_some() {
+            return Err("it was rolled back on request".to_owned());
+        }
         outcome
     }
 
@@ -145,7 +150,7 @@ impl Daemon {
                 return Ok(());
             }
             if self.on_trial.is_recalled() {
-                return Err("it was rolled back on request".to_owned());
+                return Ok(());
             }
         }
         trial::verdict(before, &self.running().view, &self.shared)

@@ -1,5 +1,6 @@
 //! Single messages explained while the program runs.
 
+use super::balance;
 use crate::explain::render;
 use crate::explain::tree::{Fate, Fates};
 use crate::program::{Daemon, Running};
@@ -145,12 +146,7 @@ fn lost(remains: &Remains, story: &Story, output: &Text) -> Option<Fate> {
         let all = kept.len();
         kept.retain(|remain| remain.at >= came);
         if kept.iter().any(is_it) {
-            let word = reason.name().replace('_', "-");
-            return DropReason::ALL
-                .map(DropReason::name)
-                .into_iter()
-                .find(|name| *name == word)
-                .map(Fate::Dropped);
+            return Some(Fate::Dropped(balance::reason_of(reason).name()));
         }
         // All that is remembered is newer than the message.
         is_over |= all == REMAINS_MAX && kept.len() == all;
