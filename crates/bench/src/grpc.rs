@@ -13,10 +13,7 @@ use std::process::ExitCode;
 
 /// `grpc-sink PORT FILE`: runs until it is killed.
 pub fn run(args: &[OsString]) -> ExitCode {
-    sink::run("grpc-sink", args, |stream, out, _| {
-        // Whoever sends something else waits.
-        let _ = serve(&stream, out);
-    })
+    sink::run("grpc-sink", args, |stream, out, _| serve(stream, out))
 }
 
 const PREFACE: usize = 24;

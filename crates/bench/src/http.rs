@@ -17,10 +17,7 @@ const BODY_BYTES_MAX: usize = 64 << 20;
 
 /// `http-sink PORT FILE`: runs until it is killed.
 pub fn run(args: &[OsString]) -> ExitCode {
-    sink::run("http-sink", args, |stream, out, _| {
-        // Whoever sends something else waits.
-        let _ = answer_all(&stream, out);
-    })
+    sink::run("http-sink", args, |stream, out, _| answer_all(stream, out))
 }
 
 /// Of a request what its answer depends on.

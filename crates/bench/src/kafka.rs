@@ -10,11 +10,11 @@ use std::process::ExitCode;
 
 /// `kafka-sink PORT FILE`: runs until it is killed.
 pub fn run(args: &[OsString]) -> ExitCode {
-    sink::run("kafka-sink", args, |stream, out, port| Connection { stream, out, port }.serve())
+    sink::run("kafka-sink", args, |stream, out, port| Connection { stream, out, port }.answer_all())
 }
 
-struct Connection {
-    stream: TcpStream,
+struct Connection<'a> {
+    stream: &'a TcpStream,
     out: File,
     port: u16,
 }
@@ -53,14 +53,9 @@ impl<'a> Input<'a> {
     }
 }
 
-impl Connection {
-    fn serve(mut self) {
-        // The sender is told nothing: it would wait, and the case fails.
-        let _ = self.answer_all();
-    }
-
-    fn answer_all(&mut self) -> std::io::Result<()> {
-        let mut reader = BufReader::with_capacity(64 * 1024, self.stream.try_clone()?);
+impl Connection<'_> {
+    fn answer_all(mut self) -> std::io::Result<()> {
+        let mut reader = BufReader::with_capacity(64 * 1024, self.stream);
         let (mut length, mut request, mut values) = ([0; 4], Vec::new(), Vec::new());
         loop {
             reader.read_exact(&mut length)?;

@@ -11,10 +11,7 @@ use std::process::ExitCode;
 
 /// `mongodb-sink PORT FILE`: runs until it is killed.
 pub fn run(args: &[OsString]) -> ExitCode {
-    sink::run("mongodb-sink", args, |stream, out, _| {
-        // Whoever sends something else waits.
-        let _ = serve(&stream, out);
-    })
+    sink::run("mongodb-sink", args, |stream, out, _| serve(stream, out))
 }
 
 const HEADER: usize = 16;

@@ -11,10 +11,7 @@ use std::process::ExitCode;
 
 /// `redis-sink PORT FILE`: runs until it is killed.
 pub fn run(args: &[OsString]) -> ExitCode {
-    sink::run("redis-sink", args, |stream, out, _| {
-        // Whoever sends something else waits.
-        let _ = serve(&stream, out);
-    })
+    sink::run("redis-sink", args, |stream, out, _| serve(stream, out))
 }
 
 /// What a word may have.

@@ -5,9 +5,12 @@ use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::ExitCode;
 
-/// `NAME PORT FILE`: runs until it is killed. `serve` has a connection, the file and the port; whoever is not
-/// understood is told nothing: it would wait, and the case fails.
-pub fn run(name: &str, args: &[OsString], serve: fn(TcpStream, File, u16)) -> ExitCode {
+/// Has a connection, the file and the port.
+pub type Serve = fn(&TcpStream, File, u16) -> std::io::Result<()>;
+
+/// `NAME PORT FILE`: runs until it is killed. Whoever is not understood is told nothing: it
+/// would wait, and the case fails.
+pub fn run(name: &str, args: &[OsString], serve: Serve) -> ExitCode {
     let port = args.first().and_then(|port| port.to_str()?.parse::<u16>().ok());
     let (Some(port), Some(file)) = (port, args.get(1)) else {
         stdio::err!("usage: {name} PORT FILE");
@@ -18,7 +21,7 @@ pub fn run(name: &str, args: &[OsString], serve: fn(TcpStream, File, u16)) -> Ex
         loop {
             let (stream, _) = listener.accept()?;
             let out = File::options().create(true).append(true).open(file)?;
-            std::thread::spawn(move || serve(stream, out, port));
+            std::thread::spawn(move || drop(serve(&stream, out, port)));
         }
     };
     let Err(error) = listen() else { return ExitCode::SUCCESS };

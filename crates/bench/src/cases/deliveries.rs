@@ -32,6 +32,11 @@ const fn from(input: Input, case: Case) -> Case {
     Case { input, ..case }
 }
 
+/// One connection and one worker.
+const fn by_one_worker(case: Case) -> Case {
+    Case { worker_threads: Some(1), ..from(ONE, case) }
+}
+
 const fn with(aims: &'static [Aim], case: Case) -> Case {
     Case { aims, ..case }
 }
@@ -91,18 +96,12 @@ pub(super) const CASES: [Case; 21] = [
             case("deliver-http-disk", "deliver-http with disk-buffer(reliable(yes))", HTTP, HTTP_DISK),
         ),
     ),
-    Case {
-        worker_threads: Some(1),
-        ..from(
-            ONE,
-            case(
-                "deliver-http-json-1-worker",
-                "format-json out, one connection, one worker",
-                HTTP,
-                HTTP_JSON,
-            ),
-        )
-    },
+    by_one_worker(case(
+        "deliver-http-json-1-worker",
+        "format-json out, one connection, one worker",
+        HTTP,
+        HTTP_JSON,
+    )),
     with(
         &[Aim::FasterThanCase { case: "deliver-http-json-1-worker", times: 1.5 }],
         from(ONE, case("deliver-http-json-1", "the same by all workers", HTTP, HTTP_JSON)),
@@ -140,18 +139,12 @@ pub(super) const CASES: [Case; 21] = [
         &[Aim::FasterThanCase { case: "deliver-kafka", times: 0.7 }],
         case("deliver-kafka-disk", "deliver-kafka with disk-buffer(reliable(yes))", KAFKA, KAFKA_DISK),
     ),
-    Case {
-        worker_threads: Some(1),
-        ..from(
-            ONE,
-            case(
-                "deliver-kafka-json-1-worker",
-                "format-json out, one connection, one worker",
-                KAFKA,
-                KAFKA_JSON,
-            ),
-        )
-    },
+    by_one_worker(case(
+        "deliver-kafka-json-1-worker",
+        "format-json out, one connection, one worker",
+        KAFKA,
+        KAFKA_JSON,
+    )),
     with(
         &[Aim::FasterThanCase { case: "deliver-kafka-json-1-worker", times: 1.5 }],
         from(ONE, case("deliver-kafka-json-1", "the same by all workers", KAFKA, KAFKA_JSON)),
