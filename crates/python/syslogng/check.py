@@ -23,8 +23,6 @@ MESSAGES_SHOWN = 10
 class _State:
     """In the place of the program: what a Persist keeps lives until the end of the check."""
 
-    makes_messages = False
-
     def __init__(self):
         self.kept = {}
 

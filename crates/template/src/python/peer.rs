@@ -12,10 +12,10 @@ const IPV6_NONE: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
 /// Lets a message come from an address. Those of one address share what they have in common.
 pub(super) fn comes_from(batch: &mut Batch, index: usize, ip: IpAddr) -> Result<(), Malformed> {
     let record = batch.records.get(index).ok_or(Malformed)?;
-    let before = batch.context(record).cloned().unwrap_or_else(|| Context::local("", "", ""));
+    let before = batch.context(record);
+    let source = before.map_or("", |context| &*context.source);
     let is_it = |context: &Context| {
-        matches!(&context.peer, Peer::Inet { remote, .. } if remote.ip() == ip)
-            && context.source == before.source
+        matches!(&context.peer, Peer::Inet { remote, .. } if remote.ip() == ip) && *context.source == *source
     };
     let place = match batch.contexts.iter().rposition(|context| is_it(context)) {
         Some(place) => place,
@@ -23,6 +23,7 @@ pub(super) fn comes_from(batch: &mut Batch, index: usize, ip: IpAddr) -> Result<
             let remote = SocketAddr::new(ip, 0);
             let local = SocketAddr::new(if ip.is_ipv4() { IPV4_NONE } else { IPV6_NONE }, 0);
             let peer = Peer::Inet { remote, local, proxy: None };
+            let before = before.cloned().unwrap_or_else(|| Context::local("", "", ""));
             batch.contexts.push(Arc::new(Context { peer, host_from: ip.to_string().into(), ..before }));
             batch.contexts.len() - 1
         }
