@@ -5,7 +5,7 @@ mod home;
 mod numbers;
 
 use crate::ledger::{REMAINS_MAX, Reason, Remains};
-use crate::window::Tickets;
+use crate::window::{Ticket, Tickets};
 pub use home::Home;
 use numbers::Numbers;
 use std::ops::Range;
@@ -73,13 +73,18 @@ impl Chunk {
     }
 
     /// It comes to an outlet; when it came to an earlier one counts.
-    pub(crate) fn comes(&mut self) {
+    pub fn comes(&mut self) {
         self.came.get_or_insert_with(Instant::now);
     }
 
     /// When its messages came to an outlet, if that is known.
     pub fn came(&self) -> Option<Instant> {
         self.came
+    }
+
+    /// Whether a source cannot read on until messages such as these are dealt with.
+    pub fn keeps_waiting(&self) -> bool {
+        self.tickets.iter().any(Ticket::keeps_waiting)
     }
 
     /// Something of what it holds has to be finished when it leaves.

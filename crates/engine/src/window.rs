@@ -201,6 +201,11 @@ impl Window {
         of_them + self.pool.take(&self.part, messages - of_them)
     }
 
+    /// Whether somebody cannot read for want of what its tickets hold.
+    fn keeps_waiting(&self) -> bool {
+        self.starved.load(Ordering::Relaxed) || self.pool.keeps_waiting() || self.budget.is_used_up()
+    }
+
     /// Reads on however much a log has to do, and while there is room to keep it: what is not read soon is
     /// lost.
     pub fn ignore_load(&self) {

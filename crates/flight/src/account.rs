@@ -11,11 +11,14 @@ use crate::trouble::Trouble;
 use engine::{Chunk, Progress, Status};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A server that refuses so many messages alone, one after the other with none delivered in between, gets the
 /// next one after a pause.
 const REFUSALS_QUICK: u32 = 8;
+
+/// How often a batch that waits to become full is looked at: whether a source waits for it.
+const LOOK: Duration = Duration::from_millis(100);
 
 pub struct Account {
     pub limits: Limits,
@@ -29,6 +32,8 @@ pub struct Account {
     stale: bool,
     /// Between the beginning and the end of a `write`.
     working: bool,
+    /// When what waits to become full is looked at again.
+    look: Option<Instant>,
     /// When the outlet will be called.
     timer: Option<Instant>,
     /// Until then what is waited for is not late.
@@ -60,6 +65,7 @@ impl Account {
             refusals: 0,
             stale: false,
             working: false,
+            look: None,
             timer: None,
             well_until: None,
             limits,
@@ -214,15 +220,28 @@ impl Account {
                 allowed => allowed,
             },
         };
-        let due = self.due(chunks, from).filter(|due| *due > now);
+        let due = self.due(chunks, from).filter(|due| *due > now && !self.keeps_waiting(chunks));
         if let Some(due) = due.filter(|_| !self.limits.keyed && !cut::fills(chunks, from, &self.limits)) {
-            return Next::At(due);
+            return self.later(due, chunks, now);
         }
         let cut = cut::fresh(chunks, from, &self.limits, allowed);
         match due {
-            Some(due) if !cut.is_full => Next::At(due),
+            Some(due) if !cut.is_full => self.later(due, chunks, now),
             _ => Next::Batch(cut, Source::Fresh),
         }
+    }
+
+    /// Whether a source cannot read for want of what waits here: then nothing comes that would make a batch
+    /// full. The answer to one that is on the way lets the source read.
+    fn keeps_waiting(&self, chunks: &VecDeque<Chunk>) -> bool {
+        self.runs.away() == 0 && chunks.iter().any(Chunk::keeps_waiting)
+    }
+
+    /// A batch waits to become full. Its source may come to wait for it meanwhile.
+    fn later(&mut self, due: Instant, chunks: &VecDeque<Chunk>, now: Instant) -> Next<'static> {
+        let holds_source = chunks.iter().any(|chunk| !chunk.tickets.is_empty());
+        self.look = holds_source.then(|| now + LOOK);
+        Next::At(due)
     }
 
     /// Until when a batch that is not full waits.
@@ -257,6 +276,7 @@ impl Account {
     ) -> Status {
         self.working = false;
         self.well_until = None;
+        let look = self.look.take();
         // With something settled left over, another part of the queue has to be offered.
         if chunks.is_empty() || self.runs.front().is_some() {
             return Status::Done;
@@ -267,7 +287,9 @@ impl Account {
         match pause {
             Some((wait, Kind::Outage)) if self.runs.away() == 0 => Status::Retry(wait),
             Some((wait, _)) => self.wait(due.map_or(now + wait, |due| due.min(now + wait)), now),
-            None => at.into_iter().chain(due).min().map_or(Status::Blocked, |at| self.wait(at, now)),
+            None => {
+                [at, look, due].into_iter().flatten().min().map_or(Status::Blocked, |at| self.wait(at, now))
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 
 use crate::{Client, FlightSink, Limits, Outcome, Part, Verdict, enclose, opened};
 use engine::ledger::{DestinationCounters, Reason};
-use engine::{Chunk, Progress, Sink, Status};
+use engine::{Budget, Chunk, Progress, Sink, Status, Wake, Window};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -354,4 +354,30 @@ fn a_client_that_waits_for_a_time_is_called_then() {
     assert!(matches!(bench.write(), Status::Blocked), "it is asked for once");
     bench.now = due;
     assert!(matches!(bench.write(), Status::Blocked), "it is past");
+}
+
+#[test]
+fn a_batch_for_which_its_source_waits_goes_before_it_is_full() {
+    struct Nobody;
+    impl Wake for Nobody {
+        fn wake(&self) {}
+    }
+    let timeout = Some(Duration::from_secs(60));
+    let mut bench = Bench::new(Limits { lines: 100, timeout, ..Limits::default() });
+    let window = Window::new(10, None, Budget::new(1000));
+    let waker: Arc<dyn Wake> = Arc::new(Nobody);
+    bench.push(10);
+    bench.chunks[0].comes();
+    bench.now = Instant::now();
+    bench.chunks[0].tickets.push(window.ticket(10, 10));
+    assert!(matches!(bench.write(), Status::Wait(after) if after < Duration::from_secs(1)));
+    bench.now += Duration::from_secs(1);
+    bench.write();
+    assert!(bench.server.lock().expect("lock").away.is_empty(), "more may come");
+    assert!(!window.may_read(&waker));
+    bench.now += Duration::from_secs(1);
+    bench.write();
+    assert_eq!(bench.server.lock().expect("lock").away.len(), 1);
+    bench.drain();
+    assert!(window.may_read(&waker));
 }

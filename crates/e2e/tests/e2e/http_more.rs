@@ -210,3 +210,21 @@ fn a_batch_that_is_not_full_goes_when_nothing_more_comes() {
     assert_eq!((taken.assert_all(50), server.requests().len()), (0, 1));
     penstock.stop();
 }
+
+/// What the sources may have under way is less than what all workers gather: nothing waits for the timeout but
+/// the end.
+#[test]
+fn batches_that_hold_their_source_go_before_they_are_full() {
+    let lab = Lab::new();
+    let taken = Taken::default();
+    let there = taken.clone();
+    let server = HttpServer::start(0, move |request| there.take(request));
+    let options = "workers(4) batch-lines(5000) batch-timeout(86400000)";
+    let text = config(server.port(), options)
+        .replace("network(ip(", "network(max-connections(1) log-iw-size(1000) ip(");
+    assert!(text.contains("log-iw-size"), "{text}");
+    let penstock = Penstock::start(&lab, &text);
+    feed(&lab, 20_000);
+    wait_until("all but what may be under way", || penstock.ledger().destination("away").delivered >= 19_000);
+    assert!(taken.lines().len() >= 19_000);
+}

@@ -91,6 +91,8 @@ pub struct Pool {
     state: Mutex<State>,
     /// There are terms. Without them nothing is counted here.
     shared: AtomicBool,
+    /// A window waits in `state`.
+    keeps_waiting: AtomicBool,
 }
 
 /// What one window has of the pool. Changed under the pool's lock only.
@@ -127,9 +129,20 @@ impl Pool {
         }
         state.terms = terms;
         self.shared.store(terms.is_some(), Ordering::Relaxed);
-        let waiting = std::mem::take(&mut state.waiting);
+        let waiting = self.waiting(&mut state);
         drop(state);
         wake(waiting);
+    }
+
+    /// Takes out who waits.
+    fn waiting(&self, state: &mut State) -> Vec<Weak<Window>> {
+        self.keeps_waiting.store(false, Ordering::Relaxed);
+        std::mem::take(&mut state.waiting)
+    }
+
+    /// Whether a window with nothing under way waits for what others have.
+    pub(super) fn keeps_waiting(&self) -> bool {
+        self.keeps_waiting.load(Ordering::Relaxed)
     }
 
     /// Whether this window may take anything. One that may not, and has nothing under way, is woken when
@@ -142,6 +155,7 @@ impl Pool {
         let has = state.allowed(&window.part) > 0;
         if !has && window.part.taken.load(Ordering::Relaxed) == 0 {
             state.waiting.push(Arc::downgrade(window));
+            self.keeps_waiting.store(true, Ordering::Relaxed);
         }
         has
     }
@@ -165,7 +179,7 @@ impl Pool {
         let mut state = friction::lock(&self.state);
         let now = part.taken.load(Ordering::Relaxed).saturating_sub(messages);
         state.set(part, now);
-        let waiting = std::mem::take(&mut state.waiting);
+        let waiting = self.waiting(&mut state);
         drop(state);
         wake(waiting);
     }

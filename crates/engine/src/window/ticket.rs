@@ -138,6 +138,11 @@ impl Ticket {
         self.0.as_ref().is_some_and(|credit| !matches!(credit.window.load.get(), Some(None)))
     }
 
+    /// Whether a source cannot read on until batches such as its own are dealt with.
+    pub(crate) fn keeps_waiting(&self) -> bool {
+        self.0.as_ref().is_some_and(|credit| credit.window.keeps_waiting())
+    }
+
     /// Whether its source waits to hear that the batch is dealt with. Others only count what is under way.
     pub fn is_marked(&self) -> bool {
         self.0.as_ref().is_some_and(|credit| credit.mark.is_some())
