@@ -59,6 +59,9 @@ pub(super) struct Spool {
     spans: VecDeque<Span>,
     stored: usize,
     behind: Option<Behind>,
+    /// What was on disk before, up to this number, has waited long enough: it does not wait for a batch to
+    /// become full.
+    waited_until: u64,
     /// Why the last message did not get onto the disk; `None` when it did.
     refused: Option<Full>,
     /// Tickets of messages that are on disk where room has become scarce, by the number after the last of
@@ -100,6 +103,7 @@ impl Spool {
             spans: VecDeque::new(),
             stored: 0,
             behind: None,
+            waited_until: 0,
             refused: None,
             reserved: VecDeque::new(),
             lag: Lag::default(),
@@ -210,6 +214,7 @@ impl Spool {
         if found > 0 {
             self.behind = Some(Behind::new(queue.first_waiting(), found, waiting.bytes as usize));
         }
+        self.waited_until = queue.end();
         self.queue = Some(Arc::new(queue));
         memory.chunks.iter_mut().for_each(Chunk::seal);
         self.bytes = memory.chunks.iter().map(Chunk::waiting_bytes).sum();

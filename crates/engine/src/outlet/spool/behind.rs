@@ -211,6 +211,9 @@ impl Spool {
         let mut end = read.seqs.end;
         let chunk = Chunk::read_back(read.bytes, read.ends, self.options.write_max, Some(home));
         let mut chunk = chunk.numbered_as(read.numbers);
+        if read.seqs.start >= self.waited_until {
+            chunk.comes();
+        }
         if self.drains {
             // Of a destination that does not number what it has on disk.
             chunk.forget_numbers();
