@@ -89,16 +89,16 @@ impl Open {
         Unsure { path: self.path, synced: self.synced.saturating_sub(from as u64), tail: load.body.clone() }
     }
 
-    /// Returns its path. All that was acknowledged is there, whatever becomes of this.
+    /// Returns its path. All that was acknowledged is there, whatever becomes of this; but nobody can read the
+    /// end of a file whose datanodes were restarted while it was open. The cluster closes that one.
     pub async fn close(mut self, cluster: &Cluster) -> Option<String> {
-        match cluster.ask(self.writer.close()).await {
-            Ok(()) => Some(self.path),
-            Err(trouble) => {
-                let about: &[oplog::Field<'_>] = &[("path", &self.path), ("error", &trouble.words())];
-                oplog::limited("hdfs-close", oplog::Level::Warning, "Cannot close a file in HDFS", about);
-                None
-            }
+        let Err(trouble) = cluster.ask(self.writer.close()).await else { return Some(self.path) };
+        if let Ok(Some(_)) = cluster.settled_length(&self.path).await {
+            return Some(self.path);
         }
+        let about: &[oplog::Field<'_>] = &[("path", &self.path), ("error", &trouble.words())];
+        oplog::limited("hdfs-close", oplog::Level::Warning, "Cannot close a file in HDFS", about);
+        None
     }
 }
 
