@@ -57,7 +57,7 @@ fn build(
     let make = Box::new(move |named: Named| -> Box<dyn Sink> {
         let caller = Caller { home: named.home, outlet: named.id };
         let (plan, before): (_, Arc<[u8]>) = (Arc::clone(&plan), named.name.into());
-        let queue: Arc<str> = format!("{:016x}", named.numbering.unwrap_or_else(reading::by_chance)).into();
+        let queue: Arc<str> = format!("{:016x}", named.numbering.unwrap_or_else(reading::by_time)).into();
         let line: Line<Load> = Line::open(caller, &id, 1, load, move |jobs| {
             serve(Arc::clone(&plan), Arc::clone(&before), Arc::clone(&queue), jobs)
         });

@@ -7,15 +7,19 @@ use http_client::{HeaderValue, Network, Url};
 use s3_client::{Packing, Parts, Plan};
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tls::Connector;
 
 /// A server that has said nothing for so long will not.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// For names of objects whose messages are not on disk.
-pub fn by_chance() -> u64 {
-    std::collections::hash_map::RandomState::new().build_hasher().finish()
+/// For names of objects whose messages are not on disk: a later one sorts behind an earlier one, and two
+/// collectors do not have the same.
+pub fn by_time() -> u64 {
+    const CHANCE_BITS: u32 = 12;
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let chance = std::collections::hash_map::RandomState::new().build_hasher().finish();
+    (since.as_micros() as u64) << CHANCE_BITS | chance >> (u64::BITS - CHANCE_BITS)
 }
 
 pub fn plan(r: &mut Reading<'_>) -> Result<Plan, Reported> {
