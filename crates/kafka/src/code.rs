@@ -2,6 +2,8 @@
 
 pub const COORDINATOR_NOT_AVAILABLE: i16 = 15;
 pub const NOT_COORDINATOR: i16 = 16;
+/// An offset is about to be committed by a transaction.
+pub const UNSTABLE_COMMIT: i16 = 88;
 /// Of a transaction: its producer has another epoch now.
 const INVALID_PRODUCER_EPOCH: i16 = 47;
 /// Of a transaction: another producer has its id.

@@ -7,7 +7,7 @@
 mod assign;
 
 use crate::answers::consuming::{Joined, OfGroup, Offset};
-use crate::code::{self, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR};
+use crate::code::{self, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, UNSTABLE_COMMIT};
 use crate::requests::consuming::{self, Ask, Member, TopicPartition};
 pub use assign::Strategy;
 use std::collections::BTreeMap;
@@ -25,7 +25,6 @@ const UNKNOWN_MEMBER: i16 = 25;
 const REBALANCE: i16 = 27;
 const MEMBER_ID_REQUIRED: i16 = 79;
 const FENCED_INSTANCE: i16 = 82;
-const UNSTABLE_COMMIT: i16 = 88;
 
 #[derive(Clone, Debug)]
 pub struct Options {

@@ -201,27 +201,15 @@ impl Kafka {
         consumed
     }
 
-    /// The values that a consumer gets which reads what is committed, once there are `count`.
+    /// See [`committed_values`].
     #[track_caller]
     pub fn committed_values(&self, topic: &str, count: usize) -> Vec<String> {
-        let mut command = java("org.apache.kafka.tools.consumer.ConsoleConsumer", "-Xmx256m");
-        command.args(["--bootstrap-server", &self.server(), "--topic", topic, "--from-beginning"]);
-        command.args(["--isolation-level", "read_committed", "--timeout-ms", "10000"]);
-        let output = command.stderr(Stdio::null()).output().expect("java");
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let values: Vec<String> = text.lines().map(str::to_owned).collect();
-        assert!(values.len() >= count, "{} of {count}", values.len());
-        values
+        committed_values(&self.server(), topic, count)
     }
 
-    /// What a group has committed, all partitions together, as the Java tool says it.
+    /// See [`committed`].
     pub fn committed(&self, group: &str) -> usize {
-        let mut command = java("org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", "-Xmx128m");
-        command.args(["--bootstrap-server", &self.server(), "--describe", "--group", group]);
-        let output = command.stderr(Stdio::null()).output().expect("java");
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        // The group, a topic, a partition, the offset.
-        text.lines().filter_map(|line| line.split_whitespace().nth(3)?.parse::<usize>().ok()).sum()
+        committed(&self.server(), group)
     }
 
     /// Messages in all partitions of a topic, by their offsets; 0 while it is not there.
@@ -232,6 +220,29 @@ impl Kafka {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         text.lines().filter_map(|line| line.rsplit(':').next()?.parse::<usize>().ok()).sum()
     }
+}
+
+/// The values that a consumer gets which reads what is committed; there have to be `count` at least.
+#[track_caller]
+fn committed_values(servers: &str, topic: &str, count: usize) -> Vec<String> {
+    let mut command = java("org.apache.kafka.tools.consumer.ConsoleConsumer", "-Xmx256m");
+    command.args(["--bootstrap-server", servers, "--topic", topic, "--from-beginning"]);
+    command.args(["--isolation-level", "read_committed", "--timeout-ms", "10000"]);
+    let output = command.stderr(Stdio::null()).output().expect("java");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let values: Vec<String> = text.lines().map(str::to_owned).collect();
+    assert!(values.len() >= count, "{} of {count}", values.len());
+    values
+}
+
+/// What a group has committed, all partitions together, as the Java tool says it.
+fn committed(servers: &str, group: &str) -> usize {
+    let mut command = java("org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", "-Xmx128m");
+    command.args(["--bootstrap-server", servers, "--describe", "--group", group]);
+    let output = command.stderr(Stdio::null()).output().expect("java");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    // The group, a topic, a partition, the offset.
+    text.lines().filter_map(|line| line.split_whitespace().nth(3)?.parse::<usize>().ok()).sum()
 }
 
 /// `Partition:N ^A headers ^A key ^A value`.

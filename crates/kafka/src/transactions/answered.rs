@@ -3,7 +3,7 @@
 use super::{Phase, QueuePosition, Transactions};
 use crate::answers::Coordinator;
 use crate::answers::transacting::Said;
-use crate::code::{self, COORDINATOR_NOT_AVAILABLE, Class, NOT_COORDINATOR};
+use crate::code::{self, COORDINATOR_NOT_AVAILABLE, Class, NOT_COORDINATOR, UNSTABLE_COMMIT};
 use crate::producer::{Fate, Producer};
 use crate::requests::transacting::Whose;
 use std::time::{Duration, Instant};
@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 const PAUSE_MIN: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
+/// What can be done about an offset that is never settled.
+const HANGING: &str = ": the transaction before is not over; if it stays so, `kafka-transactions.sh find-hanging` and `abort` end it";
 const GROUP_AUTHORIZATION_FAILED: i16 = 30;
 const INVALID_TRANSACTION_TIMEOUT: i16 = 50;
 
@@ -103,7 +105,8 @@ impl Transactions {
         }
         // One that another transaction of the same producer has to end first is nothing to speak of.
         if self.tries > 5 {
-            self.trouble = Some(text);
+            let hint = if error == UNSTABLE_COMMIT { HANGING } else { "" };
+            self.trouble = Some(text + hint);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Several brokers that are one cluster, of which each can be killed and started alone.
 
-use super::{archives, java};
+use super::{archives, committed, committed_values, java};
 use crate::ports::free_port;
 use crate::process::Process;
 use crate::wait::wait_until;
@@ -93,6 +93,17 @@ impl KafkaCluster {
         command.args(["--bootstrap-server", &self.servers(), "--describe", "--under-replicated-partitions"]);
         let output = command.stderr(Stdio::null()).output().expect("java");
         output.status.success() && output.stdout.iter().all(u8::is_ascii_whitespace)
+    }
+
+    /// See [`committed_values`].
+    #[track_caller]
+    pub fn committed_values(&self, topic: &str, count: usize) -> Vec<String> {
+        committed_values(&self.servers(), topic, count)
+    }
+
+    /// See [`committed`].
+    pub fn committed(&self, group: &str) -> usize {
+        committed(&self.servers(), group)
     }
 
     /// Makes a topic with a copy on each broker, one of which may be missing.
