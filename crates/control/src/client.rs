@@ -12,6 +12,9 @@ use transport::unix_path;
 
 /// A reply longer than this is cut off with an error.
 const REPLY_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// In a take-over nobody listens for a moment: whoever is refused knocks again for so long.
+const REFUSED_MAX: Duration = Duration::from_millis(300);
+const KNOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// How the program judged the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,6 +151,7 @@ fn connect(path: &Path, deadline: Option<(Instant, Duration)>) -> Result<UnixStr
     let flags = SocketFlags::CLOEXEC;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).map_err(failed)?;
     let stream = UnixStream::from(socket);
+    let begun = Instant::now();
     loop {
         // It bounds a connect too.
         set_timeout(&stream, deadline)?;
@@ -155,6 +159,7 @@ fn connect(path: &Path, deadline: Option<(Instant, Duration)>) -> Result<UnixStr
         match connected.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO)) {
             Ok(()) => return Ok(stream),
             Err(Errno::INTR) => {}
+            Err(Errno::CONNREFUSED) if begun.elapsed() < REFUSED_MAX => std::thread::sleep(KNOCK_PAUSE),
             Err(errno) => return Err(failed(errno)),
         }
     }

@@ -6,15 +6,18 @@ use crate::ledger::Ledger;
 use crate::process::Process;
 use crate::wait::{PATIENCE, wait_while_some};
 use rustix::process::Signal;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 const CONFIG: &str = "penstock.conf";
 const LOG: &str = "penstock.log";
 const STATE: &str = "state";
+/// How long who is refused at the control socket knocks again.
+const REFUSED_MAX: Duration = Duration::from_millis(300);
 /// What a reload says that needs more than the process has confined itself to.
 const CONFINED: &str = "the sandbox of this process does not allow";
 /// What the program says of messages that it did not settle: a defect, whatever a test is about.
@@ -348,12 +351,25 @@ pub fn ask(state: &Path, line: &str) -> std::io::Result<String> {
     request_at(state, line)
 }
 
+/// Connects as the program's own client does: in a take-over nobody listens for a moment.
+fn knock(socket: &Path) -> std::io::Result<UnixStream> {
+    let begun = Instant::now();
+    loop {
+        match UnixStream::connect(socket) {
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused && begun.elapsed() < REFUSED_MAX => {
+                std::thread::park_timeout(Duration::from_millis(10));
+            }
+            connected => return connected,
+        }
+    }
+}
+
 /// Speaks the control protocol: a line, an answer that ends with a line of one dot.
 fn request_at(state: &Path, line: &str) -> std::io::Result<String> {
     let folder = std::fs::read_dir(state)?;
     let socket = folder.flatten().map(|e| e.path()).find(|p| p.extension().is_some_and(|e| e == "ctl"));
     let socket = socket.ok_or_else(|| std::io::Error::other("there is none"))?;
-    let mut stream = UnixStream::connect(socket)?;
+    let mut stream = knock(&socket)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.write_all(format!("{line}\n").as_bytes())?;
     let mut answer = String::new();
