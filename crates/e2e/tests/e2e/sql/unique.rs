@@ -11,6 +11,8 @@ fn postgresql_passes_over_what_is_there_in_each_of_many_tables() {
     let config = super::postgres::config(server.port(), "table(\"logs_$PROGRAM\") unique(msg, host)");
     let mut penstock = Penstock::start(&lab, &config);
     feed(lab.port("in"), 0, 1000);
+    // Connections are read side by side.
+    penstock.wait_settled(1000);
     feed(lab.port("in"), 500, 2000);
     penstock.wait_settled(2500).assert_nothing_lost();
     assert_messages(&super::postgres::rows(&server, "logs_app"), 2000);
@@ -75,6 +77,8 @@ fn mariadb_passes_over_what_is_there() {
     let Some(server) = Mariadb::start(&lab, None) else { return skip(testkit::mariadb::MISSING) };
     let mut penstock = Penstock::start(&lab, &super::mariadb::config(server.port(), "unique(host, msg)"));
     feed(lab.port("in"), 0, 1000);
+    // Connections are read side by side.
+    penstock.wait_settled(1000);
     feed(lab.port("in"), 500, 1500);
     penstock.wait_settled(2000).assert_nothing_lost();
     assert_messages(&super::mariadb::rows(&server, "messages"), 1500);
@@ -85,6 +89,8 @@ fn sqlite_passes_over_what_is_there() {
     let lab = Lab::new();
     let mut penstock = Penstock::start(&lab, &super::sqlite::config("unique(msg)"));
     feed(lab.port("in"), 0, 1000);
+    // Connections are read side by side.
+    penstock.wait_settled(1000);
     feed(lab.port("in"), 500, 1500);
     penstock.wait_settled(2000).assert_nothing_lost();
     let Some(rows) = super::sqlite::query(&lab, "SELECT msg FROM messages ORDER BY rowid") else {
