@@ -112,7 +112,7 @@ impl Build<'_> {
         if computed {
             let finding = format!("`{name}` is computed from the message: the {what} is not kept");
             let finding = Diagnostic::warning("A0106", finding, at);
-            self.diags.push(finding.help(format!("give the {what} another name")));
+            self.diags.push(finding.help(format!("give the {what} another name, or a prefix()")));
         }
         computed
     }

@@ -107,6 +107,10 @@ pub struct Destination {
     pub once: &'static [Trial],
     /// It delivers what has come together when the program ends, and not before.
     pub at_end: bool,
+    /// Half of a batch that its server refuses may be there, and comes again.
+    pub doubles_when_refused: bool,
+    /// Its server may take what was sent behind a batch that it refuses.
+    pub reorders_when_refused: bool,
 }
 
 /// What most have in common.
@@ -119,6 +123,8 @@ const PLAIN: Destination = Destination {
     kills: 20,
     once: &[],
     at_end: false,
+    doubles_when_refused: false,
+    reorders_when_refused: false,
 };
 
 /// All of them.
@@ -141,6 +147,11 @@ impl Destination {
     /// Why a trial is not made; nothing where it is.
     pub fn reason_against(&self, trial: Trial) -> Option<&'static str> {
         self.without.iter().find(|(without, _)| *without == trial).map(|(_, why)| *why)
+    }
+
+    /// Kills in an ordinary test run; a collector starts fast, whatever its server does.
+    pub fn kills_in(&self, trial: Trial) -> usize {
+        if trial == Trial::CollectorKilled { self.kills.max(3) } else { self.kills }
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) const ALL: &[Destination] = &[
         missing: kafka::MISSING,
         start: kafka,
         kills: 3,
+        reorders_when_refused: true,
         once: &[Trial::ServerKilled],
         // Brokers are spoken to at the addresses that they say themselves.
         without: &[(Trial::Slow, "brokers are spoken to at the addresses that they say")],

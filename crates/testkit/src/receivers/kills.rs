@@ -94,7 +94,7 @@ pub fn feed(port: u16, from: usize, to: usize) {
     sender.finish();
 }
 
-/// Waits until everything is delivered, at the program's end where that is when it is.
+/// Waits until everything is delivered, and ends the program: what is delivered only at its end goes then.
 #[track_caller]
 pub fn settle(destination: &Destination, mut penstock: Penstock, count: u64) {
     penstock.wait_ledger(|ledger| {

@@ -17,7 +17,7 @@ pub(super) const ALL: &[Destination] = &[
         once: &[Trial::ServerKilled, Trial::CollectorKilled],
         ..PLAIN
     },
-    Destination { name: "splunk", missing: NO_PYTHON, start: splunk, ..PLAIN },
+    Destination { name: "splunk", missing: NO_PYTHON, start: splunk, doubles_when_refused: true, ..PLAIN },
     Destination {
         name: "smtp",
         missing: "no library of mail servers in Python, see `./x servers smtp`",
