@@ -30,8 +30,12 @@ pub struct Kafka {
     _turn: MutexGuard<'static, ()>,
 }
 
-/// One broker at a time: each takes a quarter of a gigabyte, and a core while it starts.
+/// One broker or cluster at a time: each takes a quarter of a gigabyte, and a core while it starts.
 static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A message as the Java consumer prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +67,7 @@ impl Kafka {
     #[track_caller]
     pub fn start(lab: &Lab, more: &str, keystore: Option<&Path>) -> Option<Kafka> {
         archives()?;
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = turn();
         let dir = lab.path("kafka");
         std::fs::create_dir_all(&dir).expect("a folder");
         let (port, sasl, controller) = (free_port(), free_port(), free_port());

@@ -1,18 +1,20 @@
 //! Several brokers that are one cluster, of which each can be killed and started alone.
 
-use super::{archives, committed, committed_values, java};
+use super::{archives, committed, committed_values, java, turn};
 use crate::ports::free_port;
 use crate::process::Process;
 use crate::wait::wait_until;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::MutexGuard;
 
 /// A cluster's name, which each of its brokers is told.
 const ID: &str = "MkU3OEVBNTcwNTJENDM2Qk";
 
 pub struct KafkaCluster {
     brokers: Vec<Broker>,
+    _turn: MutexGuard<'static, ()>,
 }
 
 struct Broker {
@@ -27,6 +29,7 @@ impl KafkaCluster {
     #[track_caller]
     pub fn start(folder: &Path, count: usize) -> Option<KafkaCluster> {
         archives()?;
+        let turn = turn();
         let controllers: Vec<u16> = (0..count).map(|_| free_port()).collect();
         let voters = controllers.iter().enumerate().map(|(at, port)| format!("{}@127.0.0.1:{port}", at + 1));
         let voters = voters.collect::<Vec<_>>().join(",");
@@ -36,7 +39,7 @@ impl KafkaCluster {
             broker.format(at + 1, &voters, controllers[at], count);
             broker
         };
-        let mut cluster = KafkaCluster { brokers: (0..count).map(broker).collect() };
+        let mut cluster = KafkaCluster { brokers: (0..count).map(broker).collect(), _turn: turn };
         // A controller alone is none: all of them start before the first is waited for.
         cluster.brokers.iter_mut().for_each(Broker::spawn);
         (0..count).for_each(|at| cluster.wait(at));
