@@ -7,14 +7,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The longest wait for answers to what is on the way, of all outlets together.
-const ANSWERS_MAX: Duration = Duration::from_secs(1);
+pub(super) const ANSWERS_MAX: Duration = Duration::from_secs(5);
+/// The same in a take-over, where the sources stand still meanwhile.
+const ANSWERS_MAX_PARTING: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Nothing new is begun at these outlets, and answers to what is on the way are waited for, as long as the
-/// servers seem well.
-pub(super) fn hear_out(outlets: &[Arc<Outlet>]) {
+/// Nothing new is begun at these outlets, and answers to what is on the way are waited for, so long at most
+/// and as long as the servers seem well.
+pub(super) fn hear_out(outlets: &[Arc<Outlet>], patience: Duration) {
     outlets.iter().for_each(|outlet| outlet.leave());
-    let until = Instant::now() + ANSWERS_MAX;
+    let until = Instant::now() + patience;
     while Instant::now() < until && outlets.iter().any(|outlet| outlet.is_under_way()) {
         std::thread::park_timeout(LOOK);
     }
@@ -35,6 +37,6 @@ impl Engine {
             let count = all.len();
             outlets.extend(all.into_iter().filter(|outlet| parting(&key.id, outlet, count)));
         }
-        hear_out(&outlets);
+        hear_out(&outlets, ANSWERS_MAX_PARTING);
     }
 }

@@ -1,7 +1,7 @@
 //! Who gets what waits at a destination that a reload has changed.
 
 use super::Engine;
-use super::hearing::hear_out;
+use super::hearing::{ANSWERS_MAX, hear_out};
 use crate::chunk::Chunk;
 use crate::compile::{DestinationKey, Plan};
 use crate::driver::Destination;
@@ -55,7 +55,8 @@ impl Engine {
     ) {
         let ends = |key: &DestinationKey| !self.existing.destinations.contains_key(key);
         let replaced = old.iter().filter(|(key, _)| ends(key) && successors.of(key).is_some());
-        hear_out(&replaced.flat_map(|(_, destination)| destination.outlets()).collect::<Vec<_>>());
+        let outlets: Vec<_> = replaced.flat_map(|(_, destination)| destination.outlets()).collect();
+        hear_out(&outlets, ANSWERS_MAX);
     }
 
     /// What still waits at a destination that changed goes to its successor. One that is gone has a last
@@ -79,7 +80,7 @@ impl Engine {
             while Instant::now() < until && outlets.iter().any(|outlet| outlet.is_settling()) {
                 std::thread::park_timeout(LOOK);
             }
-            hear_out(&outlets);
+            hear_out(&outlets, ANSWERS_MAX);
         }
         let mut left = Left::default();
         for outlet in &outlets {

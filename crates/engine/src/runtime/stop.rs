@@ -2,7 +2,7 @@
 //! and the rest is given up, counted and said.
 
 use super::Engine;
-use super::hearing::hear_out;
+use super::hearing::{ANSWERS_MAX, hear_out};
 use crate::chunk::Chunk;
 use crate::hand_over::Queue;
 use crate::ledger::Given;
@@ -43,7 +43,7 @@ impl Engine {
         while Instant::now() < until && outlets.iter().any(|o| o.is_settling()) {
             std::thread::park_timeout(Duration::from_millis(5));
         }
-        hear_out(&outlets);
+        hear_out(&outlets, ANSWERS_MAX);
         match rest {
             Rest::Given(give) if self.keeps_at_end => self.give_rest(give),
             _ => self.keep_rest(&outlets),
