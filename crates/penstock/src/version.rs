@@ -23,9 +23,17 @@ pub fn print_version(called_as: CalledAs) -> ExitCode {
         version: VERSION,
         config_version: &configuration::newest_version().to_string(),
         revision: option_env!("PENSTOCK_REVISION").unwrap_or_default(),
+        date: &compile_date(),
         include_path: &include_path.join(":"),
         components: &names,
     }))
+}
+
+/// That of the sources, where a package was built: two builds of the same sources are the same bytes.
+fn compile_date() -> String {
+    let second = option_env!("SOURCE_DATE_EPOCH").and_then(|text| text.parse().ok());
+    let date = second.and_then(|second| jiff::Timestamp::from_second(second).ok());
+    date.map_or_else(|| "not recorded".to_owned(), |date| date.strftime("%b %e %Y %H:%M:%S").to_string())
 }
 
 /// `source network`, a line each.

@@ -12,6 +12,8 @@ pub struct VersionInfo<'a> {
     pub config_version: &'a str,
     /// Commit and the like; may be empty.
     pub revision: &'a str,
+    /// When its sources were written, as far as that is known.
+    pub date: &'a str,
     /// Folders searched by `@include`, joined by colons.
     pub include_path: &'a str,
     /// Names of the built-in components, in any order.
@@ -24,7 +26,7 @@ const REFERENCE: &str = "4 (4.27.0)";
 
 /// Begins with the line by which scripts tell versions apart, then one key a line.
 pub fn version_text(info: &VersionInfo<'_>) -> String {
-    let VersionInfo { version, config_version, revision, include_path, .. } = info;
+    let VersionInfo { version, config_version, revision, date, include_path, .. } = info;
     let first = match info.called_as.is_syslog_ng() {
         true => format!("syslog-ng {REFERENCE}, provided by penstock {version}"),
         false => format!("penstock {version}"),
@@ -39,6 +41,7 @@ pub fn version_text(info: &VersionInfo<'_>) -> String {
          Config version: {config_version}\n\
          Installer-Version: {version}\n\
          Revision: {revision}\n\
+         Compile-Date: {date}\n\
          Module-Directory: (built in)\n\
          Module-Path: (built in)\n\
          Include-Path: {include_path}\n\
@@ -46,6 +49,7 @@ pub fn version_text(info: &VersionInfo<'_>) -> String {
          Enable-Debug: {debug}\n\
          Enable-GProf: off\n\
          Enable-Memtrace: off\n\
+         Enable-Stackdump: off\n\
          Enable-IPv6: on\n\
          Enable-Spoof-Source: on\n\
          Enable-TCP-Wrapper: off\n\
@@ -65,6 +69,7 @@ mod tests {
             version: "0.1.0",
             config_version: "4.26",
             revision: "",
+            date: "",
             include_path: "/etc/syslog-ng:/usr/share/syslog-ng/include",
             components: &["network", "file", "file"],
         }
