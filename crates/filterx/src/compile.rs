@@ -5,6 +5,7 @@ mod applications;
 mod arguments;
 mod expression;
 mod fold;
+mod layout;
 mod operands;
 mod statement;
 mod target;

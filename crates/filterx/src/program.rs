@@ -32,6 +32,7 @@ pub enum Expr {
     Slice(Box<(Expr, Option<Expr>, Option<Expr>)>),
     /// Its pairs; whether two keys may be equal.
     Dict(Box<[Pair]>, bool),
+    LaidOut(Box<Layout>),
     List(Box<[Expr]>),
     Tuple(Box<[Expr]>),
     Not(Box<Expr>),
@@ -79,6 +80,18 @@ pub struct Pair {
     pub key: Expr,
     pub value: Expr,
     pub optional: bool,
+}
+
+/// A dict with known keys: what is the same for all messages is there already, as cells and as JSON.
+pub struct Layout {
+    /// The number of its JSON among the texts of the block. Values that are open are left out there.
+    pub text: u32,
+    /// Keys and values by turns, strings as places in its JSON. Values that are open are null.
+    pub cells: Box<[Value]>,
+    /// Pairs whose value depends on the message, by their numbers.
+    pub open: Box<[(usize, Expr)]>,
+    /// The same, a bit each.
+    pub open_bits: u64,
 }
 
 /// What can be set, unset and asked for: a variable, or an element below it.

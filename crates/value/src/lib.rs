@@ -22,7 +22,7 @@ pub use print::{JSON, Print, REPR, Style, TEXT, put_string};
 pub use seed::Seed;
 pub use seen::Seen;
 pub use span::Span;
-pub use trees::{CELLS_MAX, Full, Key, Node, Trees};
+pub use trees::{CELLS_MAX, Full, Key, LAID_OUT_MAX, Node, Trees};
 
 /// A value. The texts of spans stand in the text that belongs to its [`Trees`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

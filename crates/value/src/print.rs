@@ -70,7 +70,7 @@ impl Print<'_> {
         }
     }
 
-    fn inner(self, value: Value, out: &mut Vec<u8>, at: At) {
+    fn inner(&self, value: Value, out: &mut Vec<u8>, at: At) {
         match value {
             Value::Null => out.extend_from_slice(b"null"),
             Value::Boolean(b) => out.extend_from_slice(if b { b"true" } else { b"false" }),
@@ -79,14 +79,12 @@ impl Print<'_> {
             Value::Double(n) => put_double(n, out),
             Value::String(span) => self.string(span, out),
             Value::Json(span) => out.extend_from_slice(span.of(self.text)),
-            Value::Dict(node) | Value::List(node) if self.trees.whole_text(node).is_some() => {
-                let text = self.trees.whole_text(node).unwrap_or_default();
-                out.extend_from_slice(text.of(self.text));
-            }
             Value::Dict(node) | Value::List(node) | Value::Tuple(node) | Value::Labels(node) => {
+                if let (Some(text), Value::Dict(_) | Value::List(_)) = (self.trees.whole_text(node), value) {
+                    return out.extend_from_slice(text.of(self.text));
+                }
                 if at.depth >= DEPTH_MAX {
-                    out.extend_from_slice(b"null");
-                    return;
+                    return out.extend_from_slice(b"null");
                 }
                 match value {
                     Value::Dict(_) => match self.trees.edited(node) {
@@ -115,21 +113,29 @@ impl Print<'_> {
 
     /// A string in quotes: where it stands in quotes already and needs nothing, as it stands there.
     #[inline]
-    fn string(self, span: Span, out: &mut Vec<u8>) {
+    fn string(&self, span: Span, out: &mut Vec<u8>) {
+        if !is_plain(self.text, span) {
+            return put_string(span.of(self.text), out);
+        }
         match self.text.get((span.start as usize).wrapping_sub(1)..span.end() + 1) {
-            Some(quoted @ [b'"', .., b'"']) if is_plain(self.text, span) => out.extend_from_slice(quoted),
-            _ => put_string(span.of(self.text), out),
+            Some(quoted @ [b'"', .., b'"']) => out.extend_from_slice(quoted),
+            _ => {
+                out.reserve(span.len as usize + 2);
+                out.push(b'"');
+                out.extend_from_slice(span.of(self.text));
+                out.push(b'"');
+            }
         }
     }
 
-    fn dict(self, cells: &[Value], out: &mut Vec<u8>, at: At) {
+    fn dict(&self, cells: &[Value], out: &mut Vec<u8>, at: At) {
         out.push(b'{');
         self.pairs(cells, out, at);
         out.push(b'}');
     }
 
     /// What a dictionary was read from, but for the values that have changed, and what was added.
-    fn edited(self, edited: &Edited<'_>, out: &mut Vec<u8>, at: At) {
+    fn edited(&self, edited: &Edited<'_>, out: &mut Vec<u8>, at: At) {
         let mut from = edited.text.start as usize;
         let close = edited.text.end().saturating_sub(1);
         let copy = |from: usize, to: usize, out: &mut Vec<u8>| {
@@ -157,7 +163,7 @@ impl Print<'_> {
         out.push(b'}');
     }
 
-    fn pairs(self, cells: &[Value], out: &mut Vec<u8>, at: At) {
+    fn pairs(&self, cells: &[Value], out: &mut Vec<u8>, at: At) {
         for (number, pair) in cells.chunks_exact(2).enumerate() {
             if out.len() > at.end {
                 break;
@@ -172,7 +178,7 @@ impl Print<'_> {
                 (key, Style::Json) => {
                     let mut text = Vec::new();
                     let at = At { depth: at.depth + 1, ..At::begin(&text) };
-                    Print { style: Style::Repr, ..self }.inner(key, &mut text, at);
+                    Print { style: Style::Repr, ..*self }.inner(key, &mut text, at);
                     put_string(&text, out);
                 }
             }
@@ -182,14 +188,14 @@ impl Print<'_> {
     }
 
     /// As JSON; `otel_kvlist({"a":1})` where the type is to be seen. Fields that are not set are left out.
-    fn otel(self, kind: Otel, cells: &[Value], out: &mut Vec<u8>, at: At) {
+    fn otel(&self, kind: Otel, cells: &[Value], out: &mut Vec<u8>, at: At) {
         if at.depth >= DEPTH_MAX {
             return out.extend_from_slice(b"null");
         }
         if self.style != Style::Json {
             out.extend_from_slice(kind.name().as_bytes());
             out.push(b'(');
-            Print { style: Style::Json, ..self }.otel(kind, cells, out, at);
+            Print { style: Style::Json, ..*self }.otel(kind, cells, out, at);
             return out.push(b')');
         }
         match kind {
@@ -204,11 +210,11 @@ impl Print<'_> {
         }
     }
 
-    fn pubsub(self, cells: &[Value], out: &mut Vec<u8>, at: At) {
+    fn pubsub(&self, cells: &[Value], out: &mut Vec<u8>, at: At) {
         let [data, attributes] = cells else { return };
         if self.style != Style::Json {
             out.extend_from_slice(b"pubsub_message(");
-            Print { style: Style::Json, ..self }.pubsub(cells, out, at);
+            Print { style: Style::Json, ..*self }.pubsub(cells, out, at);
             return out.push(b')');
         }
         out.extend_from_slice(b"{\"data\":");
@@ -227,7 +233,7 @@ impl Print<'_> {
         }
     }
 
-    fn list(self, value: Value, cells: &[Value], out: &mut Vec<u8>, at: At) {
+    fn list(&self, value: Value, cells: &[Value], out: &mut Vec<u8>, at: At) {
         let is_tuple = matches!(value, Value::Tuple(_)) && self.style != Style::Json;
         out.push(if is_tuple { b'(' } else { b'[' });
         for (number, item) in cells.iter().enumerate() {
@@ -261,7 +267,7 @@ impl Print<'_> {
         out.push(b'}');
     }
 
-    fn special(self, value: Value, out: &mut Vec<u8>) {
+    fn special(&self, value: Value, out: &mut Vec<u8>) {
         let (name, quote) = match value {
             Value::Bytes(_) => ("bytes", b'"'),
             Value::Protobuf(_) => ("protobuf", b'"'),
@@ -285,7 +291,7 @@ impl Print<'_> {
         out.extend_from_slice(&[quote, b')']);
     }
 
-    fn special_json(self, value: Value, out: &mut Vec<u8>) {
+    fn special_json(&self, value: Value, out: &mut Vec<u8>) {
         out.push(b'"');
         match value {
             Value::Bytes(span) | Value::Protobuf(span) => base64(span.of(self.text), out),

@@ -5,6 +5,7 @@ mod index;
 mod origin;
 
 pub(crate) use origin::Edited;
+pub use origin::LAID_OUT_MAX;
 
 use crate::{Seed, Span, Value};
 use origin::Origin;

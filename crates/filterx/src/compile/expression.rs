@@ -90,7 +90,8 @@ impl Compiler<'_> {
             let (key, value) = (self.expr(&pair.key), self.expr(&pair.value));
             match key.zip(value) {
                 Some((key, value)) => {
-                    if let Expr::Value(Value::Null) | Expr::Dict(..) | Expr::List(_) = key {
+                    if let Expr::Value(Value::Null) | Expr::Dict(..) | Expr::LaidOut(_) | Expr::List(_) = key
+                    {
                         let help = "keys are strings, numbers, booleans and tuples of them";
                         self.wrong_with("Y0107", "this can never be a key", pair.key.at, help);
                     }
@@ -99,20 +100,7 @@ impl Compiler<'_> {
                 None => failed = true,
             }
         }
-        let keys: Option<Vec<u32>> = made
-            .iter()
-            .map(|pair| match pair.key {
-                Expr::Text(text) => Some(text),
-                _ => None,
-            })
-            .collect();
-        let may_repeat = keys.is_none_or(|mut keys| {
-            let count = keys.len();
-            keys.sort_unstable();
-            keys.dedup();
-            keys.len() < count
-        });
-        (!failed).then(|| Expr::Dict(made.into(), may_repeat))
+        (!failed).then(|| self.dict_of(made))
     }
 
     fn binary(&mut self, operator: Binary, a: &ast::Expr, b: &ast::Expr) -> Option<Expr> {

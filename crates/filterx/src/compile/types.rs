@@ -10,7 +10,7 @@ pub fn types_of(expr: &Expr) -> Types {
     match expr {
         Expr::Value(value) => Types::of(*value),
         Expr::Text(_) | Expr::Slice(_) => Types::STRING,
-        Expr::Dict(..) => Types::DICT,
+        Expr::Dict(..) | Expr::LaidOut(_) => Types::DICT,
         Expr::List(_) => Types::LIST,
         Expr::Tuple(_) => Types::TUPLE,
         Expr::Not(_)

@@ -2,7 +2,7 @@
 
 use super::{Eval, Failure, Halt, Run};
 use crate::ast::{By, Compare};
-use crate::program::{ARGUMENTS_MAX, Expr, Pair};
+use crate::program::{ARGUMENTS_MAX, Expr, Layout, Pair};
 use record::ValueType;
 use template::{Msg, Template};
 use value::{Key, Otel, Span, Value, integer_of};
@@ -30,6 +30,7 @@ impl Run<'_> {
             Expr::Element(parts) => self.element(&parts.0, &parts.1),
             Expr::Slice(parts) => self.slice(parts),
             Expr::Dict(pairs, may_repeat) => self.dict(pairs, *may_repeat),
+            Expr::LaidOut(layout) => self.laid_out(layout),
             Expr::List(items) => self.sequence(items, Value::List),
             Expr::Tuple(items) => self.sequence(items, Value::Tuple),
             Expr::Not(inner) => {
@@ -146,6 +147,7 @@ impl Run<'_> {
             Expr::Value(_)
             | Expr::Text(_)
             | Expr::Dict(..)
+            | Expr::LaidOut(_)
             | Expr::List(_)
             | Expr::Tuple(_)
             | Expr::Add(_) => self.eval(expr),
@@ -309,6 +311,28 @@ impl Run<'_> {
             self.memory.stack.extend([key, value]);
         }
         self.node_of_stack(mark, may_repeat).map(Value::Dict)
+    }
+
+    fn laid_out(&mut self, layout: &Layout) -> Eval {
+        let text = self.literal_span(layout.text)?;
+        let mark = self.memory.stack.len();
+        self.memory.stack.extend_from_slice(&layout.cells);
+        for cell in self.memory.stack.get_mut(mark..).unwrap_or_default() {
+            if let Value::String(place) = cell {
+                place.start += text.start;
+            }
+        }
+        for (pair, value) in &layout.open {
+            let value = self.eval_owned(value)?;
+            let value = self.looked_into(value)?;
+            if let Some(cell) = self.memory.stack.get_mut(mark + 2 * pair + 1) {
+                *cell = value;
+            }
+        }
+        let cells = self.memory.stack.get(mark..).unwrap_or_default();
+        let node = self.batch.trees.dict_laid_out(cells, text, layout.open_bits);
+        self.memory.stack.truncate(mark);
+        node.map_or_else(|_| self.full(), |node| Ok(Value::Dict(node)))
     }
 
     fn sequence(&mut self, items: &[Expr], kind: fn(value::Node) -> Value) -> Eval {

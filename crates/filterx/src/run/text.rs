@@ -81,23 +81,23 @@ impl Run<'_> {
         self.literals.get(number as usize).map_or(&[], |text| text)
     }
 
-    /// A text of the block as a value: put into the batch once, for all messages.
+    /// A text of the block as a value.
     #[inline(always)]
     pub(crate) fn literal_value(&mut self, number: u32) -> Eval {
-        match self.known_literal(number) {
-            Some(value) => Ok(value),
-            None => self.new_literal(number),
+        self.literal_span(number).map(Value::String)
+    }
+
+    /// Where a text of the block stands: it is put into the batch once, for all messages.
+    #[inline(always)]
+    pub(super) fn literal_span(&mut self, number: u32) -> Result<Span, Halt> {
+        match self.memory.texts.get(number as usize) {
+            Some(Some(span)) => Ok(*span),
+            _ => self.new_literal(number),
         }
     }
 
-    /// The same, where it stands in the batch already.
-    #[inline(always)]
-    pub(super) fn known_literal(&self, number: u32) -> Option<Value> {
-        self.memory.texts.get(number as usize).copied().flatten().map(Value::String)
-    }
-
     #[inline(never)]
-    fn new_literal(&mut self, number: u32) -> Eval {
+    fn new_literal(&mut self, number: u32) -> Result<Span, Halt> {
         let at = number as usize;
         let literals = self.literals;
         let text = literals.get(at).map_or(&[][..], |text| text);
@@ -111,7 +111,7 @@ impl Run<'_> {
         if let Some(place) = self.memory.texts.get_mut(at) {
             *place = Some(span);
         }
-        Ok(Value::String(span))
+        Ok(span)
     }
 
     /// A list of these values.

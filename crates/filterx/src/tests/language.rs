@@ -1,6 +1,6 @@
 //! Operators, statements, and what they do to the message.
 
-use super::{check, run, value};
+use super::{check, run, shown, value};
 use crate::Outcome;
 
 #[test]
@@ -142,6 +142,43 @@ fn containers() {
     check("d = {\"a\":[1,2,3]}; unset(d.a[1]); d", "{\"a\":[1,3]}");
     check("d = {\"a\":1}; m = move(d.a); [m, d]", "[1,{}]");
     check("d = {}; d[\"a b\"] = 1; d[1] = 2; d", "{\"a b\":1,1:2}");
+}
+
+#[test]
+fn dicts_with_known_keys_are_as_any_other() {
+    // The second is built pair by pair.
+    for (before, pairs) in [
+        ("", "'a':1,'b':$HOST,'c':null,'d':true,'e':'text','f':-7"),
+        ("", "'a':$HOST"),
+        ("", "'a':1"),
+        ("", "'a':1.50,'b':2.0"),
+        ("", r#"'a\"b':1,'c':$HOST"#),
+        ("", r"'a':'x\ny','b':'','':$HOST"),
+        ("x = [1,{'y':$HOST}];", "'a':x,'b':{'c':x,'d':{'e':1}},'f':[]"),
+    ] {
+        let (before, pairs) = (before.replace('\'', "\""), pairs.replace('\'', "\""));
+        for change in
+            ["", "d.a = 2;", "d.z = $HOST;", "unset(d.a);", "d.a = d; d.a = 3;", "e = d; e.a = \"e\";"]
+        {
+            let made = shown(&format!("{before} d = {{{pairs}}}; {change} d"));
+            let built = shown(&format!("{before} k = \"_\"; d = {{k:0,{pairs}}}; unset(d[k]); {change} d"));
+            assert_eq!(made, built, "{pairs} {change}");
+            assert!(made.starts_with('{'), "{made}");
+        }
+    }
+    check(
+        "d = {\"a\":{\"b\":$HOST}}; e = d; e.a.b = 2; [d, e]",
+        "[{\"a\":{\"b\":\"host\"}},{\"a\":{\"b\":2}}]",
+    );
+    check(
+        "d = {\"a\":$HOST,\"b\":1}; d += {\"b\":2,\"c\":$HOST}; d",
+        "{\"a\":\"host\",\"b\":2,\"c\":\"host\"}",
+    );
+    check("{\"a\":1,\"b\":nosuch} ?? 7", "7");
+    let many = |count: usize| (0..count).map(|n| format!("\"k{n}\":$HOST")).collect::<Vec<_>>().join(",");
+    for count in [64, 65] {
+        check(&format!("{{{}}}", many(count)), &format!("{{{}}}", many(count).replace("$HOST", "\"host\"")));
+    }
 }
 
 #[test]

@@ -37,14 +37,14 @@ pub fn put_string(text: &[u8], out: &mut Vec<u8>) {
 fn put_plain(text: &[u8], out: &mut Vec<u8>) -> usize {
     let (words, rest) = text.as_chunks::<8>();
     for (at, word) in words.iter().enumerate() {
-        if needs(u64::from_le_bytes(*word)) {
+        if needs(u64::from_le_bytes(*word)) != 0 {
             return 8 * at;
         }
         out.extend_from_slice(word);
     }
     if let (Some(last), false) = (text.last_chunk::<8>(), rest.is_empty()) {
         // The last eight, some of which are there already.
-        if !needs(u64::from_le_bytes(*last)) {
+        if needs(u64::from_le_bytes(*last)) == 0 {
             out.truncate(out.len() + rest.len() - 8);
             out.extend_from_slice(last);
             return text.len();
@@ -70,11 +70,10 @@ pub(super) fn is_plain(text: &[u8], span: Span) -> bool {
     while let Some(word) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let word = u64::from_le_bytes(*word);
         if left <= 8 {
-            // What stands behind it does not count: blanks need nothing.
-            let mask = u64::MAX.checked_shr(64 - 8 * left).unwrap_or(0);
-            return !needs(word & mask | (LOW * 0x20) & !mask);
+            // What stands behind it does not count.
+            return needs(word) & u64::MAX.checked_shr(64 - 8 * left).unwrap_or(0) == 0;
         }
-        if needs(word) {
+        if needs(word) != 0 {
             return false;
         }
         (at, left) = (at + 8, left - 8);
@@ -83,12 +82,12 @@ pub(super) fn is_plain(text: &[u8], span: Span) -> bool {
     !rest.iter().any(|byte| NEEDS[usize::from(*byte)] != 0)
 }
 
-/// Whether one of eight bytes needs an escape or a look.
+/// The high bit of each of eight bytes that needs an escape or a look, as exact as [`equal`].
 #[inline(always)]
-fn needs(word: u64) -> bool {
+fn needs(word: u64) -> u64 {
     let control = word.wrapping_sub(LOW * 0x20) & !word;
     let high = word | word.wrapping_add(LOW);
-    (control | high) & HIGH | equal(word, b'"') | equal(word, b'\\') != 0
+    (control | high) & HIGH | equal(word, b'"') | equal(word, b'\\')
 }
 
 /// Appends a text with bytes that may need something.

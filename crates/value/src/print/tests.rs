@@ -95,3 +95,26 @@ fn what_is_printed_of_one_value_is_bounded() {
         assert!(out.len() > PRINTED_BYTES_MAX);
     }
 }
+
+#[test]
+fn a_dictionary_that_is_laid_out_is_printed_as_any_other() {
+    let json = br#"{"a":1,"b":,"c":"x","d":null,"e":}host "h""#;
+    let (text, layout) = (&json[..], Span::new(0, 34));
+    let string = |start, len| Value::String(Span::new(start, len));
+    let keys = [2, 8, 13, 21, 30].map(|start| string(start, 1));
+    for open in [string(34, 4), string(40, 1), Value::Integer(-5)] {
+        let values = [Value::Integer(1), open, string(17, 1), Value::Null, open];
+        let cells: Vec<Value> = keys.iter().zip(values).flat_map(|(key, value)| [*key, value]).collect();
+        let mut trees = Trees::default();
+        let laid_out = trees.dict_laid_out(&cells, layout, 0b10010).expect("room");
+        let plain = trees.node_of(&cells).expect("room");
+        for style in [JSON, REPR, TEXT] {
+            let shown = |node| {
+                let mut out = Vec::new();
+                Print { text, trees: &trees, style }.put(Value::Dict(node), &mut out);
+                String::from_utf8_lossy(&out).into_owned()
+            };
+            assert_eq!(shown(laid_out), shown(plain));
+        }
+    }
+}

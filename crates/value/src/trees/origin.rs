@@ -2,11 +2,13 @@
 //! since. Whoever changes a container puts it into its cell of the container around it again, so that a
 //! change below is a change of that cell too.
 
-use super::{Node, Trees};
+use super::{Full, Node, Trees};
 use crate::{Span, Value};
 
 /// Cells of which each change is known; of others, all is printed anew.
 const CELLS_KNOWN: u32 = 128;
+/// Pairs of a dictionary that is laid out.
+pub const LAID_OUT_MAX: usize = CELLS_KNOWN as usize / 2;
 
 /// The text that a container was read from, which is what is printed of it as long as nothing changes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,6 +70,17 @@ impl Trees {
         if let Some(body) = self.bodies.get_mut(node.0 as usize) {
             body.origin = Origin::new(text, body.len as usize);
         }
+    }
+
+    /// A dictionary of up to [`LAID_OUT_MAX`] pairs. `text` is what is printed of it, but for the values of
+    /// the pairs that are open, a bit each: what stands there in their place does not count. Keys are places
+    /// in it, in quotes and without blanks around.
+    pub fn dict_laid_out(&mut self, cells: &[Value], text: Span, open: u64) -> Result<Node, Full> {
+        let node = self.node_of(cells)?;
+        if let Some(body) = self.bodies.get_mut(node.0 as usize) {
+            body.origin = Origin { changed: open, ..Origin::new(text, cells.len()) };
+        }
+        Ok(node)
     }
 
     /// The text of containers made since then is not what is printed of them.
