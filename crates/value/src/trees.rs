@@ -254,8 +254,12 @@ impl Trees {
     /// The value of a key.
     #[inline]
     pub fn get(&mut self, node: Node, key: Key<'_>, text: &[u8]) -> Option<Value> {
-        let pair = self.find(node, key, text)?;
-        self.cell(node, 2 * pair + 1)
+        if self.cells(node).len() > 2 * PAIRS_PLAIN {
+            let pair = self.find_indexed(node, key, text)?;
+            return self.cell(node, 2 * pair + 1);
+        }
+        let mut pairs = self.cells(node).chunks_exact(2);
+        pairs.find(|pair| self.is_key(pair[0], key, text)).map(|pair| pair[1])
     }
 
     /// Sets the value of a key: in its place, or at the end.
@@ -283,10 +287,14 @@ impl Trees {
         Ok(())
     }
 
+    #[inline(always)]
     fn is_key(&self, known: Value, key: Key<'_>, text: &[u8]) -> bool {
         match (known, key) {
             (Value::String(span), Key::Text(bytes)) => {
-                span.len as usize == bytes.len() && span.of(text) == bytes
+                // Most keys of one length differ in their first byte.
+                span.len as usize == bytes.len()
+                    && bytes.first().is_none_or(|first| text.get(span.start as usize) == Some(first))
+                    && span.of(text) == bytes
             }
             (known, Key::Other(value)) => self.is_same(known, value, text),
             _ => false,

@@ -6,7 +6,7 @@ use crate::program::{Expr, Operation};
 use crate::run::{Eval, Halt, Run};
 use crate::types::Types;
 use pattern::{Pattern, PatternOptions, Slots};
-use value::{Node, Span, Value};
+use value::{Span, Value};
 
 const PATTERN: Parameter = Parameter::text("pattern");
 
@@ -102,24 +102,21 @@ fn compiled(args: &mut Arguments<'_, '_>, options: &PatternOptions) -> Option<Pa
 }
 
 impl Search {
-    fn found(&self, run: &mut Run<'_>, span: Span, slots: &Slots, dict: Node) -> Result<(), Halt> {
+    /// Puts what the groups have found onto the stack.
+    fn found(&self, run: &mut Run<'_>, span: Span, slots: &Slots) -> Result<(), Halt> {
         let group = |group: usize| {
             slots.get(group).map(|(start, end)| Span::new(span.start as usize + start, end - start))
         };
         if self.list_mode {
             let first = usize::from(self.pattern.names().len() > 1 && !self.keep_zero);
-            for number in first..self.pattern.names().len() {
-                let item = group(number).map_or(Value::Null, Value::String);
-                if run.trees().push(dict, item).is_err() {
-                    return run.full();
-                }
-            }
+            let items = (first..self.pattern.names().len()).map(group);
+            run.memory.stack.extend(items.map(|item| item.map_or(Value::Null, Value::String)));
             return Ok(());
         }
         for (number, key) in &self.keys {
             if let Some(span) = group(*number) {
                 let key = run.literal_value(*key)?;
-                run.set_key(dict, key, Value::String(span))?;
+                run.memory.stack.extend_from_slice(&[key, Value::String(span)]);
             }
         }
         Ok(())
@@ -129,14 +126,18 @@ impl Search {
 impl Operation for Search {
     fn run(&self, run: &mut Run<'_>) -> Eval {
         let text = run.attempt(&self.text)?;
-        let Ok(node) = run.trees().new_node(2 * self.pattern.names().len()) else { return run.full() };
-        let result = if self.list_mode { Value::List(node) } else { Value::Dict(node) };
-        let Some(Value::String(span)) = text else { return Ok(result) };
-        let mut slots = std::mem::take(&mut run.cx.work.slots);
-        let found = self.pattern.captures(span.of(&run.batch.text), 0, &mut run.cx.work.patterns, &mut slots);
-        let kept = if found { self.found(run, span, &slots, node) } else { Ok(()) };
-        run.cx.work.slots = slots;
-        kept.map(|()| result)
+        let mark = run.memory.stack.len();
+        if let Some(Value::String(span)) = text {
+            let mut slots = std::mem::take(&mut run.cx.work.slots);
+            let text = span.of(&run.batch.text);
+            let found = self.pattern.captures(text, 0, &mut run.cx.work.patterns, &mut slots);
+            let kept = if found { self.found(run, span, &slots) } else { Ok(()) };
+            run.cx.work.slots = slots;
+            kept?;
+        }
+        // No two groups have one key.
+        let node = run.node_of_stack(mark, false)?;
+        Ok(if self.list_mode { Value::List(node) } else { Value::Dict(node) })
     }
 }
 

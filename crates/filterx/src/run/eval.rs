@@ -254,8 +254,15 @@ impl Run<'_> {
     fn element(&mut self, of: &Expr, key: &Expr) -> Eval {
         let base = self.eval(of)?;
         let key = self.eval(key)?;
-        match self.cell_of(base, key) {
-            Some(cell) => Ok(self.member(base, cell)),
+        let found = match base {
+            Value::Dict(node) => {
+                let batch = &mut *self.batch;
+                batch.trees.get(node, Key::of(key, &batch.text), &batch.text)
+            }
+            _ => self.cell_of(base, key).map(|cell| self.member(base, cell)),
+        };
+        match found {
+            Some(value) => Ok(value),
             None => self.fail(Failure::Value("Failed to get-subscript from object", key)),
         }
     }

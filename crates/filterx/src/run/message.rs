@@ -146,7 +146,10 @@ impl Run<'_> {
                 span?
             }
         };
-        self.typed(span, kind).map(Some)
+        match kind {
+            ValueType::String => Ok(Some(Value::String(span))),
+            kind => self.typed(span, kind).map(Some),
+        }
     }
 
     /// A parameter that stands in STRUCTURED-DATA as received.
@@ -210,15 +213,13 @@ impl Run<'_> {
 
     /// Writes what has changed to the message.
     pub(crate) fn write_back(&mut self) -> Result<(), Halt> {
-        for number in 0..self.memory.slots.len() {
-            let Some(slot) = self.memory.slots.get(number).copied() else { break };
-            if !slot.changed {
-                continue;
-            }
-            match self.variables.get(number).map(|v| v.of) {
-                Some(Of::Message(name)) if slot.state == State::Set => self.write(name, slot.value)?,
-                Some(Of::Message(name)) => self.batch.unset(self.index, name),
-                Some(Of::Block(name)) if slot.declared => {
+        for (number, variable) in self.variables.iter().enumerate() {
+            let Some(slot) = self.memory.slots.get(number).filter(|slot| slot.changed) else { continue };
+            let slot = *slot;
+            match variable.of {
+                Of::Message(name) if slot.state == State::Set => self.write(name, slot.value)?,
+                Of::Message(name) => self.batch.unset(self.index, name),
+                Of::Block(name) if slot.declared => {
                     let value = (slot.state == State::Set).then_some(slot.value);
                     self.batch.hold(self.index, name, value);
                 }
@@ -304,9 +305,9 @@ impl Run<'_> {
 /// Sets a value; MESSAGE is only known to be UTF-8 as long as it is.
 fn set(batch: &mut Batch, index: usize, name: NameId, span: Span, kind: ValueType) {
     batch.set_span(index, name, span, kind);
-    let known = batch.records.get(index).is_some_and(|r| r.flags.has(Flags::UTF8));
+    let is_known = |batch: &Batch| batch.records.get(index).is_some_and(|r| r.flags.has(Flags::UTF8));
     if name == NameId::MESSAGE
-        && known
+        && is_known(batch)
         && std::str::from_utf8(batch.bytes(span)).is_err()
         && let Some(record) = batch.records.get_mut(index)
     {
