@@ -164,8 +164,14 @@ pub struct Switch {
     /// The other labels with the number of their case, in order.
     pub labels: Vec<(Label, usize)>,
     pub default: Option<usize>,
-    /// What each case does. Control falls through to the next.
-    pub cases: Vec<Body>,
+    pub cases: Vec<Case>,
+}
+
+/// What a case of a `switch` does.
+pub struct Case {
+    pub body: Body,
+    /// Control goes on with the next case. What ends with a `break` does not, and has none.
+    pub falls_through: bool,
 }
 
 pub enum Label {

@@ -4,8 +4,7 @@
 use super::{Compiler, Setting};
 use crate::ast;
 use crate::grammar;
-use crate::program::{Block, Expr, Role, Statement, Switch};
-use crate::run::Signal;
+use crate::program::{Block, Case, Expr, Role, Statement, Switch};
 use conf_syntax::{Call, RawBlock};
 use diag::{Diagnostics, SourceMap, Span};
 use std::collections::HashMap;
@@ -97,9 +96,8 @@ pub fn switch_applications(
             compiler.base = inner;
             body.extend(compiler.body(&statements));
         }
-        body.push(Statement { expr: Expr::Control(Signal::Break), checked: false, number });
         switch.texts.insert(name.as_bytes().into(), case);
-        switch.cases.push(body.into());
+        switch.cases.push(Case { body: body.into(), falls_through: false });
     }
     let switch = Statement { expr: Expr::Switch(Box::new(switch)), checked: false, number };
     compiler.done(Box::new([switch]))

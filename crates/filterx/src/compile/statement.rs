@@ -3,7 +3,8 @@
 use super::Compiler;
 use super::types::types_of;
 use crate::ast::{self, AssignBy, Kind};
-use crate::program::{Body, Branch, Chain, Expr, Label, Role, Statement, Switch, Target, Texts};
+use crate::program::{Body, Branch, Case, Chain, Expr, Label, Role, Statement, Switch, Target, Texts};
+use crate::run::Signal;
 use crate::types::Types;
 use value::Value;
 
@@ -128,8 +129,9 @@ impl Compiler<'_> {
         };
         for (number, case) in cases.iter().enumerate() {
             self.label(case, number, &mut made);
-            let body = self.body(&case.body);
-            made.cases.push(body);
+            let mut body = self.body(&case.body).into_vec();
+            let ending = body.pop_if(|last| matches!(last.expr, Expr::Control(Signal::Break)));
+            made.cases.push(Case { body: body.into(), falls_through: ending.is_none() });
         }
         made.selector = selector?;
         Some(Expr::Switch(Box::new(made)))

@@ -51,9 +51,9 @@ impl Run<'_> {
     pub(crate) fn switch(&mut self, switch: &Switch) -> Eval {
         let value = self.eval(&switch.selector)?;
         let Some(case) = self.case(switch, value)? else { return Ok(Value::Boolean(true)) };
-        for body in switch.cases.get(case..).unwrap_or_default() {
-            let result = self.body(body);
-            if result.is_err() {
+        for case in switch.cases.get(case..).unwrap_or_default() {
+            let result = self.body(&case.body);
+            if result.is_err() || !case.falls_through {
                 return self.left(result);
             }
         }
