@@ -199,6 +199,7 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
         let mark = self.made.len();
         match value {
             Value::Integer(n) => crate::put_integer(n, self.made),
+            Value::Double(_) if is_shortest(number) => return true,
             Value::Double(n) => crate::put_double(n, self.made),
             _ => {}
         }
@@ -354,6 +355,22 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
         }
         self.escaped(start, end)
     }
+}
+
+/// Whether a number is the shortest text of a double, as far as that can be seen: it has up to 15 digits, of
+/// which all are needed, and is not so near to zero that it would be written with an exponent.
+fn is_shortest(number: &[u8]) -> bool {
+    let digits = number.strip_prefix(b"-").unwrap_or(number);
+    let Some(point) = digits.iter().position(|b| *b == b'.').filter(|_| digits.len() <= 16) else {
+        return false;
+    };
+    let (whole, fraction) =
+        (digits.get(..point).unwrap_or_default(), digits.get(point + 1..).unwrap_or_default());
+    let all_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    all_digits(whole)
+        && all_digits(fraction)
+        && (whole == b"0" && !fraction.starts_with(b"000") || whole.first() != Some(&b'0'))
+        && (fraction == b"0" || fraction.last() != Some(&b'0'))
 }
 
 /// Whether the digits say this number, which is at an end of the range, and none beyond it.

@@ -219,6 +219,16 @@ fn what_was_not_changed_is_printed_as_it_was_read() {
         " {} ",
         "[1e2]",
         "[[1 ],2]",
+        "[1.25]",
+        "[-0.0]",
+        "[0.0001]",
+        "[0.00001]",
+        "[00.5]",
+        "[0.10]",
+        "[0.30000000000000004]",
+        "[0.30000000000000001]",
+        "[123456789012345.5]",
+        "[12345678901234567.0]",
     ] {
         let [known, forgotten] = printed(other, &[]);
         assert_eq!(known, forgotten, "{other}");
@@ -250,5 +260,13 @@ proptest! {
         let text = if spaced { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
         let [known, forgotten] = printed(&text.expect("JSON"), &changes);
         prop_assert_eq!(known, forgotten);
+    }
+
+    #[test]
+    fn the_shortest_text_of_a_double_is_known(whole in 0u64..10_000_000, fraction in "[0-9]{1,8}", minus in any::<bool>()) {
+        let text = format!("{}{whole}.{fraction}", if minus { "-" } else { "" });
+        let mut out = Vec::new();
+        crate::put_double(crate::double_of(text.as_bytes()).expect("a number"), &mut out);
+        prop_assert!(!is_shortest(text.as_bytes()) || out == text.as_bytes(), "{text}");
     }
 }
