@@ -7,7 +7,7 @@ const COMPARED_MAX: usize = 64;
 
 #[derive(Default)]
 pub struct Seen {
-    marks: [u64; 4],
+    marks: [u64; 16],
 }
 
 impl Seen {
@@ -25,7 +25,7 @@ impl Seen {
     }
 }
 
-/// One of 256 marks of a key: of its first bytes and its length.
+/// One of 1024 marks of a key: of its first bytes and its length.
 #[inline(always)]
 fn mark_of(text: &[u8], key: Span) -> u64 {
     let (start, len) = (key.start as usize, key.len.min(8));
@@ -35,7 +35,7 @@ fn mark_of(text: &[u8], key: Span) -> u64 {
     };
     // Bytes behind the key do not count.
     let word = if len == 0 { 0 } else { word << (64 - 8 * len) };
-    (word ^ u64::from(key.len)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56
+    (word ^ u64::from(key.len)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54
 }
 
 #[cold]

@@ -22,17 +22,16 @@ pub(super) fn ordinary_member(text: &[u8], at: usize) -> Option<Member> {
         return None;
     }
     let key_end = string_end(text, at + 1);
-    if !is(key_end, b'"') || !is(key_end + 1, b':') {
-        return None;
-    }
+    let &[b'"', b':', first, ..] = text.get(key_end..)? else { return None };
     let key = Span::between(at + 1, key_end);
     let start = key_end + 2;
-    let (value, end) = match *text.get(start)? {
+    match first {
         b'"' => {
             let end = string_end(text, start + 1);
-            (Value::String(Span::between(start + 1, end)), if is(end, b'"') { end + 1 } else { end })
+            let [b'"', b',', ..] = text.get(end..)? else { return None };
+            Some(Member { key, value: Value::String(Span::between(start + 1, end)), end: end + 2 })
         }
-        first @ b'0'..=b'9' => {
+        b'0'..=b'9' => {
             let (mut number, mut end) = (i64::from(first - b'0'), start + 1);
             while let Some(digit @ b'0'..=b'9') = text.get(end) {
                 number = number.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
@@ -41,11 +40,10 @@ pub(super) fn ordinary_member(text: &[u8], at: usize) -> Option<Member> {
             if end - start > 18 || (first == b'0' && end - start > 1) {
                 return None;
             }
-            (Value::Integer(number), end)
+            is(end, b',').then_some(Member { key, value: Value::Integer(number), end: end + 1 })
         }
-        _ => return None,
-    };
-    is(end, b',').then_some(Member { key, value, end: end + 1 })
+        _ => None,
+    }
 }
 
 /// Whether no byte of a text needs an escape beside those that it has.
