@@ -35,20 +35,32 @@ pub fn read_all(
         };
         if let Some(name) = name {
             let at = separator + 1;
-            let value = match text.get(at) {
-                Some(quote @ (b'"' | b'\'')) => match opened_at(at, &mut quoted) {
-                    Some(Quoted { close, escaped, .. }) => {
-                        Text { start: at + 1, end: close as usize, quote: *quote, escaped }
-                    }
-                    None => value(text, at, limit, breaks),
-                },
-                Some(first) if *first != b' ' && breaks.is_none() => Text::bare(text, at, limit),
-                _ => value(text, at, limit, breaks),
-            };
-            pair(start..separator, name, value);
+            // Behind quotes and blanks in ASCII: what is called for other values must not slow these down.
+            let is_plain = breaks.is_none() && text.get(at).is_some_and(|first| *first > b'\'');
+            match is_plain {
+                true => pair(start..separator, name, Text::bare(text, at, limit)),
+                false => pair(start..separator, name, another_value(text, at, limit, breaks, &mut quoted)),
+            }
         }
         let Some(next) = next else { return true };
         (separator, start, name) = (next, limit, follower);
+    }
+}
+
+/// A value that may stand in quotes, behind blanks or in front of a pair separator.
+#[inline(never)]
+fn another_value(
+    text: &[u8],
+    at: usize,
+    limit: usize,
+    breaks: Option<&[u8]>,
+    quoted: &mut &[Quoted],
+) -> Text {
+    match (text.get(at), opened_at(at, quoted)) {
+        (Some(quote @ (b'"' | b'\'')), Some(Quoted { close, escaped, .. })) => {
+            Text { start: at + 1, end: close as usize, quote: *quote, escaped }
+        }
+        _ => value(text, at, limit, breaks),
     }
 }
 
@@ -76,6 +88,7 @@ fn key_before(text: &[u8], end: usize, prefix: &str, learned: &mut Learned) -> (
 }
 
 #[cold]
+#[inline(never)]
 fn another_key(text: &[u8], end: usize, prefix: &str, learned: &mut Learned) -> (usize, Option<NameId>) {
     let start = start_of_key(text, end);
     (start, learned.name(prefix, text.get(start..end).unwrap_or_default()))
