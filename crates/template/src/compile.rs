@@ -119,13 +119,9 @@ impl<'a> Compiler<'a> {
         Ok(match info.build {
             Build::Plain(run) => {
                 let plain = PlainCall { name: info.name, args: call.templates(0)?, run };
-                let plain = if info.name == "implode" { with_explode(plain) } else { plain };
-                match plain.constant() {
-                    Some((text, kind)) => Piece::Text(text, kind),
-                    None => Piece::Op(Op::Call(Box::new(plain))),
-                }
+                called(Box::new(if info.name == "implode" { with_explode(plain) } else { plain }))
             }
-            Build::Special(build) => Piece::Op(Op::Call(build(&mut call)?)),
+            Build::Special(build) => called(build(&mut call)?),
             Build::Template => {
                 let name = call.text(0);
                 match call.compiler.scope.template(&name) {
@@ -165,6 +161,14 @@ impl<'a> Compiler<'a> {
         let mut compiled = Compiler { opts: &opts, ..*self }.compile(&Text::of(&template.text))?;
         compiled.hint = template.hint;
         Ok(Arc::new(compiled))
+    }
+}
+
+/// A call, or what it prints for every message.
+fn called(function: Box<dyn Function>) -> Piece {
+    match function.constant() {
+        Some((text, kind)) => Piece::Text(text, kind),
+        None => Piece::Op(Op::Call(function)),
     }
 }
 

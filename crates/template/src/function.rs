@@ -12,6 +12,11 @@ pub(crate) trait Function: Send + Sync {
     fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType;
     fn reads(&self, demand: &mut Demand);
 
+    /// What it prints, and as which type, when no message changes that: then it is called only once.
+    fn constant(&self) -> Option<(Vec<u8>, ValueType)> {
+        None
+    }
+
     /// The arguments of `$(explode)`, for a function that goes through its parts itself: what is left is of
     /// no use.
     fn exploded(&mut self) -> Option<Box<[Template]>> {
@@ -115,9 +120,12 @@ pub(crate) struct PlainCall {
     pub run: Plain,
 }
 
-impl PlainCall {
-    /// The result when no argument depends on a message.
-    pub fn constant(&self) -> Option<(Vec<u8>, ValueType)> {
+impl Function for PlainCall {
+    fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
+        with_args(&self.args, msg, cx, |args, _| (self.run)(args, out))
+    }
+
+    fn constant(&self) -> Option<(Vec<u8>, ValueType)> {
         let mut text = Vec::new();
         let mut ends = Vec::new();
         for arg in &self.args {
@@ -127,12 +135,6 @@ impl PlainCall {
         let mut out = Vec::new();
         let kind = (self.run)(Args { text: &text, ends: &ends }, &mut out);
         Some((out, kind))
-    }
-}
-
-impl Function for PlainCall {
-    fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
-        with_args(&self.args, msg, cx, |args, _| (self.run)(args, out))
     }
 
     fn exploded(&mut self) -> Option<Box<[Template]>> {

@@ -165,10 +165,10 @@ impl Chunked for Members<'_, '_, '_, '_> {
         let mut no_quote = 1;
         for ((from, end), value) in plan.values(found) {
             let is_text = value.kind == ValueType::String;
-            to.part(&plan.text, from + no_quote, end - usize::from(!is_text));
-            if value.bytes.len() > RENDERED_BYTES_MAX {
+            if to.len() - start + value.bytes.len() > RENDERED_BYTES_MAX {
                 return Err(NoObject::TooLarge);
             }
+            to.part(&plan.text, from + no_quote, end - usize::from(!is_text));
             no_quote = usize::from(!is_text);
             if is_text {
                 text_of::<C>(value.bytes, text, to);
@@ -178,9 +178,9 @@ impl Chunked for Members<'_, '_, '_, '_> {
                 }
                 to.with(|out| string(value.bytes, out));
             }
-            if to.len() - start > RENDERED_BYTES_MAX {
-                return Err(NoObject::TooLarge);
-            }
+        }
+        if to.len() - start > RENDERED_BYTES_MAX {
+            return Err(NoObject::TooLarge);
         }
         to.part(&plan.text, plan.tail.0 as usize + no_quote, plan.tail.1 as usize);
         Ok(())
@@ -202,7 +202,7 @@ fn text_of<C: Chunks>(bytes: &[u8], text: &[u8], to: &mut Writer<'_>) {
 
 /// A value that is no text; false where it is not of its type.
 #[inline(never)]
-fn other(value: Found<'_>, to: &mut Writer<'_>) -> bool {
+fn other(value: &Found<'_>, to: &mut Writer<'_>) -> bool {
     if value.kind == ValueType::Int && is_int(value.bytes) {
         to.bytes(value.bytes);
         return true;
@@ -210,7 +210,7 @@ fn other(value: Found<'_>, to: &mut Writer<'_>) -> bool {
     to.with(|out| typed(value, out))
 }
 
-fn typed(value: Found<'_>, out: &mut Vec<u8>) -> bool {
+fn typed(value: &Found<'_>, out: &mut Vec<u8>) -> bool {
     let bytes = value.bytes;
     match value.kind {
         ValueType::String | ValueType::DateTime => string(bytes, out),

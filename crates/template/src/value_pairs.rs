@@ -16,7 +16,7 @@ pub(crate) use names::Layout;
 pub(crate) use plan::Plan;
 
 use crate::{Msg, RenderContext, Template, TemplateError, TemplateOptions};
-use compile::Static;
+use compile::{Source, Static};
 use record::{Batch, Demand, NameId, ValueType};
 use std::sync::Arc;
 
@@ -156,6 +156,11 @@ impl ValuePairs {
             demand.everything = true;
             (NameId::HOST.0..=NameId::FILE_NAME.0).for_each(|n| demand.name(NameId(n)));
         }
+    }
+
+    /// Whether all messages have the same pairs.
+    pub(crate) fn is_constant(&self) -> bool {
+        !self.walks && self.statics.iter().all(|pair| matches!(pair.source, Source::Fixed { .. }))
     }
 
     fn is_json(&self) -> bool {

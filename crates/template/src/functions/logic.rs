@@ -135,10 +135,20 @@ impl Function for If {
 struct Or(Box<[Template]>);
 
 fn or(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
-    call.boxed(Or(call.templates(0)?))
+    let mut texts = call.templates(0)?.into_vec();
+    texts.retain(|text| text.literal() != Some(b""));
+    // Nothing behind a fixed text is ever printed.
+    let first = texts.iter().position(|text| text.literal().is_some());
+    texts.truncate(first.map_or(texts.len(), |first| first + 1));
+    call.boxed(Or(texts.into()))
 }
 
 impl Function for Or {
+    fn constant(&self) -> Option<(Vec<u8>, ValueType)> {
+        let text = self.0.first().map_or(Some(&b""[..]), Template::literal)?;
+        Some((text.to_vec(), ValueType::String))
+    }
+
     fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
         let start = out.len();
         for template in &self.0 {

@@ -6,9 +6,9 @@ use crate::function::{ANY, Build, BuildFn, Function, FunctionInfo};
 use crate::json::NoObject;
 use crate::value_pairs::{Layout, ValuePairs, args};
 use crate::writer::{SHORT_BYTES, Writer};
-use crate::{Cost, Msg, OnError, RenderContext, Template, TemplateError, escape, json, list};
+use crate::{Cost, Identity, Msg, OnError, RenderContext, Template, TemplateError, escape, json, list};
 use memchr::memchr;
-use record::{Demand, ValueType};
+use record::{Batch, Demand, Record, Span, ValueType};
 
 /// The arguments of value-pairs(), as the manual prints them.
 macro_rules! usage {
@@ -99,6 +99,16 @@ struct Json {
 }
 
 impl Function for Json {
+    fn constant(&self) -> Option<(Vec<u8>, ValueType)> {
+        if !self.pairs.is_constant() {
+            return None;
+        }
+        let (batch, mut cx) = (Batch::default(), RenderContext::new(Identity::new("")));
+        let (msg, mut out) = (Msg { batch: &batch, record: &Record::new(Span::EMPTY) }, Vec::new());
+        let kind = self.call(msg, &mut cx, &mut out);
+        Some((out, kind))
+    }
+
     fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
         let made = self
             .pairs

@@ -46,6 +46,7 @@ fn text() {
 fn logic() {
     check("$(if yes $HOST b)|$(if 'no' a $PID)|$(if no a)", "host|123|");
     check("$(or '' '' $PID)|$(or)|$(or $MSGID ${x:-y})", "123||y");
+    check("$(or '' a $PID)|$(or $MSGID '' a $PID)|$(or '' $MSGID '')", "a|a|");
     let mut batch = batch();
     batch.set_tag(0, tag_id("t_known").expect("room"));
     check_in(&batch, "$(tag t_known)$(tag t_other)", "10");

@@ -4,7 +4,7 @@ use super::names::{Layout, decide, renamed};
 use super::{Cast, Scopes, Spec, ValuePairs};
 use crate::macros::{self, Kind, MACROS};
 use crate::{DATE_PREFIXES, NoScope, OnError, Template, TemplateError, TemplateOptions, glob};
-use record::{Demand, NameId, ValueType};
+use record::{Demand, NameId, Value, ValueType};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,6 +33,8 @@ pub(super) enum Source {
     Value(NameId),
     /// The macro HOST, which names the sender of a chain of hosts.
     Host,
+    /// The same for every message; whether it is meant is known too.
+    Fixed { text: Box<[u8]>, kind: ValueType, is_meant: bool },
     /// Printed.
     Template(Arc<Template>),
 }
@@ -40,9 +42,12 @@ pub(super) enum Source {
 impl Static {
     fn of(name: &str, template: Arc<Template>, when: When) -> Static {
         let hint = template.hint;
-        let source = match template.single_name().filter(|n| !n.is_sdata()) {
-            Some(id) => Source::Value(id),
-            None => Source::Template(template),
+        let source = match (template.single_name().filter(|n| !n.is_sdata()), template.literal()) {
+            (Some(id), _) => Source::Value(id),
+            (None, Some(text)) => {
+                Source::Fixed { text: text.into(), kind: template.literal_type(), is_meant: true }
+            }
+            (None, None) => Source::Template(template),
         };
         Static { name: name.into(), source, hint, when }
     }
@@ -51,6 +56,7 @@ impl Static {
         match &self.source {
             Source::Value(id) => demand.name(*id),
             Source::Host => demand.name(NameId::HOST),
+            Source::Fixed { .. } => {}
             Source::Template(template) => template.reads(demand),
         }
     }
@@ -109,7 +115,7 @@ impl ValuePairs {
             made.name = renamed(&name, &spec.rekeys, layout).into();
             statics.push(made);
         }
-        Ok(ValuePairs {
+        let mut pairs = ValuePairs {
             id: IDS.fetch_add(1, Ordering::Relaxed),
             scopes: spec.scopes,
             patterns: spec.patterns,
@@ -123,7 +129,30 @@ impl ValuePairs {
             only_sdata,
             layout,
             drop_wrong: matches!(layout, Layout::Json { .. }) && opts.on_error == OnError::DropProperty,
-        })
+        };
+        pairs.judge_fixed();
+        Ok(pairs)
+    }
+
+    /// What a JSON object has as this text for every message.
+    pub(super) fn fixed_text(&self, source: u32) -> Option<&[u8]> {
+        match &self.statics.get(source as usize)?.source {
+            Source::Fixed { text, kind: ValueType::String, .. } if self.is_json() => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Decides whether values that are the same for every message are meant, and as which type.
+    fn judge_fixed(&mut self) {
+        let mut statics = std::mem::take(&mut self.statics);
+        for pair in &mut statics {
+            if let Source::Fixed { text, kind, is_meant } = &mut pair.source {
+                let value = Value { bytes: text, kind: pair.hint.unwrap_or(*kind) };
+                *is_meant = self.takes(value);
+                *kind = pair.hint.unwrap_or(self.cast(Some(value)).kind);
+            }
+        }
+        self.statics = statics;
     }
 }
 

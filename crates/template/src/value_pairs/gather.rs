@@ -3,7 +3,7 @@
 //! were found, the key of a plan.
 
 use super::cache::{Buffers, Cache, PLANS, Sets, WAYS};
-use super::compile::{Source, When};
+use super::compile::{Source, Static, When};
 use super::known::Known;
 use super::plan::Plan;
 use super::{Cast, ValuePairs};
@@ -24,6 +24,10 @@ pub(crate) struct Found<'a> {
     pub kind: ValueType,
     /// Its word of the plan's key: of statics whether they are there, of others the name too.
     word: u64,
+}
+
+impl Found<'_> {
+    pub const NOTHING: Found<'static> = Found { bytes: b"", kind: ValueType::String, word: 0 };
 }
 
 /// What was found, and whether that is what the plan that was used last is for.
@@ -70,12 +74,6 @@ impl<'a> Finding<'a, '_> {
         let value = value.filter(|v| self.pairs.takes(*v));
         let word = key << 1 | u64::from(value.is_some());
         self.push(Found { word, ..self.pairs.cast(value) });
-    }
-
-    #[inline]
-    fn fixed(&mut self, value: Option<Found<'a>>) {
-        let word = u64::from(value.is_some());
-        self.push(Found { word, ..value.unwrap_or_default() });
     }
 }
 
@@ -134,7 +132,7 @@ impl ValuePairs {
     }
 
     #[inline]
-    fn takes(&self, value: Value<'_>) -> bool {
+    pub(super) fn takes(&self, value: Value<'_>) -> bool {
         // Most values are text.
         if value.kind == ValueType::String {
             return !self.omit_empty || !value.bytes.is_empty();
@@ -145,7 +143,7 @@ impl ValuePairs {
     }
 
     #[inline]
-    fn cast<'a>(&self, value: Option<Value<'a>>) -> Found<'a> {
+    pub(super) fn cast<'a>(&self, value: Option<Value<'a>>) -> Found<'a> {
         let Some(Value { bytes, kind }) = value else { return Found::default() };
         let kind = match self.cast {
             // A value that JSON cannot write as its type is written as a text: it never costs the record.
@@ -178,13 +176,17 @@ impl ValuePairs {
 
     /// Pairs whose names are known.
     fn fixed<'a>(
-        &self,
+        &'a self,
         msg: Msg<'a>,
         printed: &mut impl Iterator<Item = Found<'a>>,
         finding: &mut Finding<'a, '_>,
     ) {
         for pair in &self.statics {
             let value = match &pair.source {
+                Source::Fixed { text, kind, is_meant } => {
+                    finding.push(Found { bytes: text, kind: *kind, word: u64::from(*is_meant) });
+                    continue;
+                }
                 Source::Template(_) => printed.next().map(|v| Value { bytes: v.bytes, kind: v.kind }),
                 Source::Host => {
                     let value = msg.batch.value(msg.record, NameId::HOST);
@@ -197,14 +199,28 @@ impl ValuePairs {
                     value.or((pair.when == When::Always).then_some(nothing))
                 }
             };
-            let value = value.map(|v| Value { bytes: v.bytes, kind: pair.hint.unwrap_or(v.kind) });
-            let there = |v: &Value<'_>| pair.when != When::Filled || !v.bytes.is_empty();
-            let value = value.filter(|v| self.takes(*v) && there(v));
-            finding.fixed(match pair.hint {
-                Some(kind) => value.map(|v| Found { bytes: v.bytes, kind, word: 0 }),
-                None => value.map(|v| self.cast(Some(v))),
-            });
+            let value = value.filter(|v| pair.when != When::Filled || !v.bytes.is_empty());
+            match value {
+                Some(Value { bytes, kind: ValueType::String })
+                    if pair.hint.is_none() && self.takes_text(bytes) =>
+                {
+                    finding.push(Found { bytes, kind: ValueType::String, word: 1 });
+                }
+                value => self.other(pair, value, finding),
+            }
         }
+    }
+
+    /// A pair whose value is no text, or is not meant.
+    #[inline(never)]
+    fn other<'a>(&self, pair: &Static, value: Option<Value<'a>>, finding: &mut Finding<'a, '_>) {
+        let value = value.map(|v| Value { bytes: v.bytes, kind: pair.hint.unwrap_or(v.kind) });
+        let value = value.filter(|v| self.takes(*v));
+        let word = u64::from(value.is_some());
+        finding.push(match (value, pair.hint) {
+            (Some(Value { bytes, kind }), Some(_)) => Found { bytes, kind, word },
+            (value, _) => Found { word, ..self.cast(value) },
+        });
     }
 
     /// Everything the message has. What was set on the way comes before what it hides.
@@ -318,7 +334,7 @@ impl ValuePairs {
         let free = places.iter().position(|plan| !plan.is_made());
         *last = first + free.unwrap_or((hash >> 40) as usize % WAYS);
         let plan = &mut plans[*last];
-        known.make(plan, key, self.layout);
+        known.make(plan, key, self);
         plan
     }
 

@@ -119,15 +119,18 @@ impl Known {
     }
 
     /// What was picked, as a plan for all messages with this key.
-    pub fn make(&self, plan: &mut Plan, key: &[u64], layout: Layout) {
+    pub fn make(&self, plan: &mut Plan, key: &[u64], pairs: &ValuePairs) {
         plan.begin_for(key);
         for (at, picked) in self.picked.iter().enumerate() {
             let Some(entry) = self.entries.get(picked.entry as usize) else { continue };
             let name = plan.name(self.plan.text_of(entry.name));
-            let lead = plan.lead(layout, name, at == 0);
-            plan.push(Item { lead, name, source: picked.source }, entry.is_odd);
+            let lead = plan.lead(pairs.layout, name, at == 0);
+            match pairs.fixed_text(picked.source) {
+                Some(text) => plan.push_fixed(lead, text),
+                None => plan.push(Item { lead, name, source: picked.source }, entry.is_odd),
+            }
         }
-        plan.end(layout);
+        plan.end(pairs.layout);
     }
 
     /// Room for so many more names: all are forgotten when there is none.

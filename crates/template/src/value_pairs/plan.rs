@@ -24,6 +24,8 @@ pub(crate) struct Plan {
     pub around_bytes: usize,
     /// The objects that are open behind the last value, parts of the names.
     open: Vec<Span>,
+    /// Where the part of the text begins that ends with fixed values: the next part goes on there.
+    fixed_from: Option<u32>,
 }
 
 /// One value.
@@ -58,8 +60,8 @@ impl Plan {
     pub fn values<'p, 'f>(
         &'p self,
         found: &'p [Found<'f>],
-    ) -> impl Iterator<Item = ((usize, usize), Found<'f>)> + use<'p, 'f> {
-        let value = |item: &Item| found.get(item.source as usize).copied().unwrap_or_default();
+    ) -> impl Iterator<Item = ((usize, usize), &'p Found<'f>)> + use<'p, 'f> {
+        let value = |item: &Item| found.get(item.source as usize).unwrap_or(const { &Found::NOTHING });
         self.items.iter().map(move |item| ((item.lead.0 as usize, item.lead.1 as usize), value(item)))
     }
 
@@ -67,7 +69,7 @@ impl Plan {
     pub fn pairs<'p, 'f>(
         &'p self,
         found: &'p [Found<'f>],
-    ) -> impl Iterator<Item = (&'p str, Found<'f>)> + use<'p, 'f> {
+    ) -> impl Iterator<Item = (&'p str, &'p Found<'f>)> + use<'p, 'f> {
         self.items.iter().zip(self.values(found)).map(|(item, (_, value))| (self.text_of(item.name), value))
     }
 
@@ -84,7 +86,7 @@ impl Plan {
         self.items.clear();
         self.open.clear();
         self.text.truncate(text_len);
-        (self.has_odd_names, self.around_bytes) = (false, 0);
+        (self.has_odd_names, self.around_bytes, self.fixed_from) = (false, 0, None);
     }
 
     /// Keeps a name.
@@ -117,9 +119,23 @@ impl Plan {
         self.items.push(item);
     }
 
+    /// Writes a text of a JSON object that all messages have, with what stands in front of it.
+    pub(super) fn push_fixed(&mut self, lead: Span, text: &[u8]) {
+        // The quotes around it belong to the parts before and behind it.
+        self.text.pop();
+        crate::json::string(text, &mut self.text);
+        self.text.pop();
+        self.fixed_from = Some(lead.0);
+    }
+
+    /// Where the next part of the text begins.
+    fn part(&mut self) -> u32 {
+        self.fixed_from.take().unwrap_or(self.text.len() as u32)
+    }
+
     /// Writes what stands in front of the next value, one of this name.
     pub(super) fn lead(&mut self, layout: Layout, name: Span, first: bool) -> Span {
-        let start = self.text.len() as u32;
+        let start = self.part();
         match layout {
             Layout::Plain => {}
             Layout::Assigned => self.assigned(name, first),
@@ -137,17 +153,18 @@ impl Plan {
 
     /// Writes what follows the last value.
     pub(super) fn end(&mut self, layout: Layout) {
-        let start = self.text.len() as u32;
+        let is_empty = self.items.is_empty() && self.fixed_from.is_none();
+        let start = self.part();
         if matches!(layout, Layout::Json { .. }) {
             self.text.push(b'"');
-            if self.items.is_empty() {
+            if is_empty {
                 self.text.push(b'{');
             }
             self.open.iter().for_each(|_| self.text.push(b'}'));
             self.text.push(b'}');
         }
         self.tail = (start, self.text.len() as u32);
-        self.around_bytes += self.text.len() - start as usize;
+        self.around_bytes += (self.tail.1 - start) as usize;
         self.text.extend_from_slice(&PADDING);
     }
 

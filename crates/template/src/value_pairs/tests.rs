@@ -259,6 +259,41 @@ fn objects() {
 }
 
 #[test]
+fn what_all_messages_have_is_worked_out_once() {
+    let constant = |text: &str| {
+        let template = Template::compile(text, &TemplateOptions::default(), &NoScope).expect("good");
+        template.literal().map(|text| String::from_utf8_lossy(text).into_owned())
+    };
+    assert_eq!(
+        constant("$(format-json a='\"' b.c=int(5) d=$(or '' x))").as_deref(),
+        Some(r#"{"d":"x","b":{"c":5},"a":"\""}"#)
+    );
+    assert_eq!(constant("$(format-json --omit-empty-values a='')").as_deref(), Some("{}"));
+    for text in ["$(format-json a=$HOST)", "$(format-json --scope core)", "$(format-json --key x.*)"] {
+        assert_eq!(constant(text), None, "{text}");
+    }
+    // A plan is made for the second message, and found for the third.
+    let mut batch = batch();
+    batch.records.extend([batch.records[0]; 2]);
+    for (text, expected) in [
+        ("a=$PID b='\n' c=3", r#"{"c":"3","b":"\n","a":"123"}"#),
+        ("a=1 b=$PID c=''", r#"{"c":"","b":"123","a":"1"}"#),
+        ("a=1 b=$PID c=int(7) d=8", r#"{"d":"8","c":7,"b":"123","a":"1"}"#),
+        ("a.x=1 a.y=2 b.z=$PID b.w=3 c=$PID", r#"{"c":"123","b":{"z":"123","w":"3"},"a":{"y":"2","x":"1"}}"#),
+        ("--omit-empty-values a='' b=1 x=${no}", r#"{"b":"1"}"#),
+        ("a=${no} a=1 b=2 b=''", r#"{"b":"","a":"1"}"#),
+        ("--omit-empty-values b=2 b='' c=$PID", r#"{"c":"123","b":"2"}"#),
+    ] {
+        let text = format!("$(format-json {text})\n");
+        let template = Template::compile(&text, &TemplateOptions::default(), &NoScope).expect("good");
+        let mut cx = context();
+        let (mut out, mut ends) = (Vec::new(), Vec::new());
+        template.render_selection(&batch, &[0, 1, 2], &mut cx, &mut out, &mut ends);
+        assert_eq!(String::from_utf8_lossy(&out), format!("{expected}\n").repeat(3), "{text}");
+    }
+}
+
+#[test]
 fn escapes() {
     let mut batch = batch();
     batch.set(
