@@ -178,4 +178,6 @@ fn what_a_template_reads() {
     assert_eq!(reads("$RAWMSG"), "RAWMSG");
     assert_eq!(reads("$(if yes $a $b)$(template t_program)"), "PRI PROGRAM a b");
     assert_eq!(reads("$(format-date %Y)$(or $c)$(map $d $e)"), "c d e time stamp");
+    // Names that are given need no look at all others.
+    assert_eq!(reads("$(format-json --scope sdata --key user,ISODATE)"), "SDATA time stamp user");
 }

@@ -84,7 +84,7 @@ impl ValuePairs {
             || has(Scopes::DOT_NV)
             || spec.patterns.iter().any(|(glob, on)| *on && needs_walk(glob) && may_be_sdata(glob));
         let walks = globs || walks_sdata || has(Scopes::NV);
-        let only_sdata = spec.patterns.iter().all(|(glob, on)| !on || is_sdata(glob))
+        let only_sdata = spec.patterns.iter().all(|(glob, on)| !on || !needs_walk(glob) || is_sdata(glob))
             && !has(Scopes::NV)
             && !has(Scopes::DOT_NV);
         let mut statics = Vec::new();
@@ -94,7 +94,7 @@ impl ValuePairs {
             statics.push(Static::of(&name, Arc::clone(template), When::Always));
         }
         let cast = spec.cast.unwrap_or(if opts.version < (4, 0) { Cast::Yes } else { Cast::No });
-        for (name, id) in macro_names(&spec, walks)? {
+        for (name, id) in macro_names(&spec, walks && !only_sdata)? {
             let text = format!("${{{name}}}");
             let mut made = match id {
                 Some(id) => {

@@ -161,6 +161,12 @@ fn structured_data() {
     );
     let mut changed = batch;
     set(&mut changed, ".SDATA.y.e", "new", ValueType::String);
+    set(&mut changed, "user", "5", ValueType::Int);
+    check_in(
+        &changed,
+        "$(format-json --scope sdata --exclude .SDATA.x* --key user,LEGACY_MSGHDR,TRANSPORT,no)",
+        "{\"user\":5,\"_SDATA\":{\"y\":{\"e\":\"new\"}},\"TRANSPORT\":\"rfc3164+tcp\",\"LEGACY_MSGHDR\":\"app[123]: \"}",
+    );
     let unset = intern(".SDATA.x@1.2.k").expect("room");
     changed.unset(0, unset);
     check_in(&changed, "$(values --scope sdata) $(names --scope sdata)", "2,new .SDATA.x@1.2.j.q,.SDATA.y.e");
