@@ -29,14 +29,10 @@ pub(crate) fn print(fact: Fact, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut
     let Msg { batch, record } = msg;
     let (facility, severity) = (record.pri >> 3, record.pri & 7);
     match fact {
-        Fact::Facility => match pri::FACILITIES.get(usize::from(facility)) {
+        Fact::Facility | Fact::Severity => match name(fact, record.pri) {
             Some(name) => sink.bytes(name.as_bytes()),
             None => put(sink.out(), format_args!("{facility:x}")),
         },
-        Fact::Severity => {
-            let name = pri::SEVERITIES.get(usize::from(severity)).copied().unwrap_or_default();
-            sink.bytes(name.as_bytes());
-        }
         Fact::FacilityNum => decimal(u64::from(facility), sink),
         Fact::SeverityNum => decimal(u64::from(severity), sink),
         Fact::Pri => decimal(u64::from(record.pri), sink),
@@ -75,6 +71,16 @@ pub(crate) fn print(fact: Fact, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut
         }
         Fact::Matches => matches(msg, sink.out()),
         _ => address(fact, msg, sink),
+    }
+}
+
+/// The name of a facility or severity, where it has one.
+#[inline]
+pub(crate) fn name(fact: Fact, pri: u16) -> Option<&'static str> {
+    match fact {
+        Fact::Facility => pri::FACILITIES.get(usize::from(pri >> 3)).copied(),
+        Fact::Severity => pri::SEVERITIES.get(usize::from(pri & 7)).copied(),
+        _ => None,
     }
 }
 

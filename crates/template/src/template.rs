@@ -2,7 +2,8 @@
 
 use crate::compile::Compiler;
 use crate::line::Line;
-use crate::op::{Lit, Step};
+use crate::macros::Fact;
+use crate::op::{Lit, Op, Step};
 use crate::syntax::Text;
 use crate::typed::TypeHint;
 use crate::{Scope, TemplateError, TemplateOptions};
@@ -102,6 +103,14 @@ impl Template {
     pub fn single_name(&self) -> Option<NameId> {
         match &*self.steps {
             [Step { op, then: None }] if !self.escape => op.name(),
+            _ => None,
+        }
+    }
+
+    /// The computed macro it prints, when it is that and nothing else.
+    pub(crate) fn single_fact(&self) -> Option<Fact> {
+        match &*self.steps {
+            [Step { op: Op::Fact(fact), then: None }] => Some(*fact),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::names::{Layout, decide, renamed};
 use super::{Cast, Scopes, Spec, ValuePairs};
-use crate::macros::{self, Kind, MACROS};
+use crate::macros::{self, Fact, Kind, MACROS};
 use crate::{DATE_PREFIXES, NoScope, OnError, Template, TemplateError, TemplateOptions, glob};
 use record::{Demand, NameId, Value, ValueType};
 use std::sync::Arc;
@@ -35,6 +35,8 @@ pub(super) enum Source {
     Host,
     /// The same for every message; whether it is meant is known too.
     Fixed { text: Box<[u8]>, kind: ValueType, is_meant: bool },
+    /// The name of a facility or severity; the template prints it where it has none.
+    Name(Fact, Arc<Template>),
     /// Printed.
     Template(Arc<Template>),
 }
@@ -47,7 +49,10 @@ impl Static {
             (None, Some(text)) => {
                 Source::Fixed { text: text.into(), kind: template.literal_type(), is_meant: true }
             }
-            (None, None) => Source::Template(template),
+            (None, None) => match template.single_fact() {
+                Some(fact @ (Fact::Facility | Fact::Severity)) => Source::Name(fact, template),
+                _ => Source::Template(template),
+            },
         };
         Static { name: name.into(), source, hint, when }
     }
@@ -57,7 +62,7 @@ impl Static {
             Source::Value(id) => demand.name(*id),
             Source::Host => demand.name(NameId::HOST),
             Source::Fixed { .. } => {}
-            Source::Template(template) => template.reads(demand),
+            Source::Name(_, template) | Source::Template(template) => template.reads(demand),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{Cast, ValuePairs};
 use crate::render::host_middle;
 use crate::sdata::SdataCache;
 use crate::writer::SHORT_BYTES;
-use crate::{Msg, RenderContext};
+use crate::{Msg, RenderContext, facts};
 use record::{Batch, NameAnswers, NameId, Value, ValueType};
 use wire::sdata::{params, unescape};
 
@@ -160,10 +160,13 @@ impl ValuePairs {
         buffers.text.clear();
         buffers.ends.clear();
         for pair in &self.statics {
-            if let Source::Template(template) = &pair.source {
-                let kind = template.render_typed(msg, cx, &mut buffers.text);
-                buffers.ends.push((buffers.text.len() as u32, kind));
-            }
+            let template = match &pair.source {
+                Source::Template(template) => template,
+                Source::Name(fact, template) if facts::name(*fact, msg.record.pri).is_none() => template,
+                _ => continue,
+            };
+            let kind = template.render_typed(msg, cx, &mut buffers.text);
+            buffers.ends.push((buffers.text.len() as u32, kind));
         }
         if !self.walks_sdata {
             return;
@@ -181,13 +184,18 @@ impl ValuePairs {
         printed: &mut impl Iterator<Item = Found<'a>>,
         finding: &mut Finding<'a, '_>,
     ) {
+        let mut printed = || printed.next().map(|v| Value { bytes: v.bytes, kind: v.kind });
         for pair in &self.statics {
             let value = match &pair.source {
                 Source::Fixed { text, kind, is_meant } => {
                     finding.push(Found { bytes: text, kind: *kind, word: u64::from(*is_meant) });
                     continue;
                 }
-                Source::Template(_) => printed.next().map(|v| Value { bytes: v.bytes, kind: v.kind }),
+                Source::Name(fact, _) => match facts::name(*fact, msg.record.pri) {
+                    Some(name) => Some(Value::string(name.as_bytes())),
+                    None => printed(),
+                },
+                Source::Template(_) => printed(),
                 Source::Host => {
                     let value = msg.batch.value(msg.record, NameId::HOST);
                     value.map(|v| Value { bytes: msg.batch.bytes(host_middle(msg)), kind: v.kind })

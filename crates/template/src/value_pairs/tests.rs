@@ -265,6 +265,17 @@ fn objects() {
 }
 
 #[test]
+fn facilities_without_a_name_are_numbers() {
+    let mut batch = batch();
+    for (pri, expected) in [(165, "local4,notice"), (8 * 24 + 1, "18,alert"), (38, "auth,info")] {
+        batch.records[0].pri = pri;
+        check_in(&batch, "$(values FACILITY=$FACILITY SEVERITY=$SEVERITY)", expected);
+        check_in(&batch, "$(values --key FACILITY --key PRIORITY)", expected);
+        check_in(&batch, "$FACILITY,$LEVEL", expected);
+    }
+}
+
+#[test]
 fn what_all_messages_have_is_worked_out_once() {
     let constant = |text: &str| {
         let template = Template::compile(text, &TemplateOptions::default(), &NoScope).expect("good");
