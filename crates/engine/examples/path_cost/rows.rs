@@ -50,6 +50,8 @@ pub fn all() -> Vec<(&'static str, String)> {
         ("rfc5424-json", plain("$(format-json --scope rfc5424)\n")),
         ("gelf-plain", plain("$HOST ${MESSAGE:--} $LEVEL_NUM $R_UNIXTIME $PROGRAM $PID $FACILITY\n")),
         ("gelf", plain("$(format-gelf)\n")),
+        ("splunk", plain(SPLUNK)),
+        ("elasticsearch", plain(ELASTICSEARCH)),
         (
             "regexps",
             row(
@@ -67,6 +69,15 @@ pub fn all() -> Vec<(&'static str, String)> {
     }));
     rows
 }
+
+/// What the blocks splunk-hec-event() and elasticsearch-http() print when nothing but an address and an index
+/// is given.
+const SPLUNK: &str = "$(format-json --scope none --omit-empty-values time='${S_UNIXTIME}.${S_MSEC}' host='${HOST}' \
+                      source=\"$(or '' 'syslog-ng')\" sourcetype=\"$(or '' 'nix:syslog')\" index=\"$(or '' 'main')\" \
+                      event='${MSG}' )\n";
+const ELASTICSEARCH: &str = "$(format-json --scope none --omit-empty-values index._index='bench' index._type='' \
+                             index._id='') $(format-json --scope rfc5424 --exclude DATE --key ISODATE \
+                             @timestamp=${ISODATE})\n";
 
 /// Hundreds of applications, some decided by PROGRAM and some by values, each of which sets what a HEC wants
 /// to know.
