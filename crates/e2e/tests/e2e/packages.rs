@@ -68,8 +68,13 @@ fn a_debian_package_has_what_it_promises_and_two_archives_are_the_same() {
     assert!(fields.contains("conffiles") && fields.contains("postinst"), "{fields}");
     let compat =
         output(Command::new("dpkg-deb").arg("--contents").arg(named(&one, "penstock-syslog-ng-", ".deb")));
-    for link in ["./usr/sbin/syslog-ng -> ../bin/penstock", "./usr/bin/loggen -> penstock"] {
-        assert!(compat.contains(link), "{compat}");
+    for part in [
+        "./usr/sbin/syslog-ng -> ../bin/penstock",
+        "./usr/bin/loggen -> penstock",
+        "./lib/systemd/system/penstock.service.d/syslog-ng-compat.conf",
+        "./etc/logrotate.d/penstock-syslog-ng-compat",
+    ] {
+        assert!(compat.contains(part), "{compat}");
     }
     let again = package(&lab, "two", &["tar"]);
     let bytes = |folder: &Path| std::fs::read(named(folder, "penstock-", ".tar.gz")).expect("an archive");
