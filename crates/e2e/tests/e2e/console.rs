@@ -159,7 +159,8 @@ fn nothing_is_changed_unless_that_is_allowed() {
 #[test]
 fn a_reload_moves_it_and_the_command_line_opens_it() {
     let lab = Lab::new();
-    let (mut penstock, port) = start(&lab, "", FILE);
+    let port = lab.port("console");
+    let mut penstock = Penstock::configure(&lab, &config("port(%tcp:console%)", FILE)).free().ready();
     assert_eq!(web::get(port, "/healthz", "").status, 200);
     lab.write_config("penstock.conf", &config("port(%port:other%) token(\"0123456789abcdef\")", FILE));
     assert!(penstock.request("RELOAD").starts_with("OK"));

@@ -84,7 +84,7 @@ fn a_reload_says_it_and_the_end_comes() {
     for (what, text) in NAMED {
         let lab = lab();
         let dir = lab.dir().display().to_string();
-        let penstock = Penstock::start(&lab, &config("").replace("%dir%", &dir));
+        let penstock = Penstock::configure(&lab, &config("").replace("%dir%", &dir)).free().ready();
         penstock.rewrite(&lab, &config(text).replace("%dir%", &dir));
         // Refused, or put into effect without what is in the file: that is the word of each driver.
         let answer = penstock.reload();

@@ -69,7 +69,10 @@ fn links_are_followed_where_the_configuration_says_so_or_named_them() {
         ("\"%dir%/logs/folder/${HOST}.log\"", "any", "outside/any.log"),
     ] {
         let lab = with_links();
-        let mut penstock = Penstock::start(&lab, &to_file(file));
+        let mut penstock = Penstock::start(
+            &lab,
+            &to_file(file).replace("\nsource", "\noptions { sandbox-write(\"%dir%/outside\"); };\nsource"),
+        );
         send(&lab, &[host]);
         penstock.wait_settled(1).assert_nothing_lost();
         assert_eq!(lab.lines(written), [format!("of {host}")], "{file}");

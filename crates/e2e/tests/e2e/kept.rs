@@ -238,7 +238,7 @@ fn peers_whose_messages_are_given_up_are_let_go_at_once() {
 fn what_a_removed_destination_leaves_on_disk_is_not_counted_twice() {
     let lab = Lab::new();
     let buffer = to_network("disk-buffer(capacity-bytes(1MiB) reliable(yes))");
-    let mut penstock = Penstock::start(&lab, &config("d", &buffer));
+    let mut penstock = Penstock::configure(&lab, &config("d", &buffer)).free().ready();
     let sender = sender(&lab, 0);
     wait_stuck(&penstock);
     penstock.reload_with(&lab, &config("e", "file(\"%dir%/e\");"));
@@ -263,7 +263,7 @@ pub fn queue(lab: &Lab, args: &[&str]) -> String {
 #[test]
 fn what_waits_for_a_destination_that_is_removed_becomes_dead_letters() {
     let lab = Lab::new();
-    let mut penstock = Penstock::start(&lab, &config("d", &to_network("")));
+    let mut penstock = Penstock::configure(&lab, &config("d", &to_network(""))).free().ready();
     let sender = sender(&lab, 0);
     wait_stuck(&penstock);
     assert!(sender.acknowledged().is_empty());

@@ -367,7 +367,7 @@ fn what_reloads_have_removed_keeps_its_counts() {
          log two {{ source(s); destination(d); destination(more); }};\n"
     );
     let lab = Lab::new();
-    let mut penstock = Penstock::start(&lab, &first);
+    let mut penstock = Penstock::configure(&lab, &first).free().ready();
     let lines = |name: &str| if lab.path(name).exists() { lab.lines(name).len() as u64 } else { 0 };
     let mut sent = 0;
     for round in 0..5 {

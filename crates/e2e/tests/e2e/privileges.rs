@@ -245,13 +245,14 @@ fn options_say_what_is_kept() {
         .arg("-u")
         .arg("nobody")
         .arg("--no-caps")
+        .free()
         .ready();
     let status = std::fs::read_to_string(format!("/proc/{}/status", penstock.id())).expect("its status");
     assert_eq!((field(&status, "CapPrm"), field(&status, "NoNewPrivs")), (0, 0), "{status}");
     penstock.stop();
     let lab = Lab::new();
     let own = std::fs::read_to_string("/proc/self/status").expect("the test's own");
-    let penstock = Penstock::configure(&lab, &relay(SOURCE, DESTINATION)).arg("--no-caps").ready();
+    let penstock = Penstock::configure(&lab, &relay(SOURCE, DESTINATION)).arg("--no-caps").free().ready();
     let status = std::fs::read_to_string(format!("/proc/{}/status", penstock.id())).expect("its status");
     for set in ["CapPrm", "CapEff", "CapBnd", "NoNewPrivs"] {
         assert_eq!(field(&status, set), field(&own, set), "{set}");

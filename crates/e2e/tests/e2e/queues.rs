@@ -331,8 +331,9 @@ fn queue_files_of_syslog_ng_are_imported() {
     assert!(outcome.stderr.contains("no program runs"), "{outcome:?}");
 
     let config = format!(
-        "{HEAD}destination d {{ file(\"%dir%/out\" template(\"$ISODATE|$HOST|$PROGRAM|$MSGID|$SOURCEIP|$TAGS|\
-         ${{.my.value}}|$SDATA|$MSG\\n\")); }};\nlog {{ destination(d); }};\n"
+        "{HEAD}options {{ sandbox-read(\"{}\"); }};\ndestination d {{ file(\"%dir%/out\" template(\"$ISODATE|$HOST|$PROGRAM|$MSGID|$SOURCEIP|$TAGS|\
+         ${{.my.value}}|$SDATA|$MSG\\n\")); }};\nlog {{ destination(d); }};\n",
+        root().join("fuzz/seeds").display()
     );
     let mut penstock = Penstock::start(&lab, &config);
     let said = done(&lab, &["import", &sample("reliable.rqf"), "--to", "d"]);

@@ -238,7 +238,7 @@ fn a_target_that_changes_in_the_middle_of_a_message_costs_nothing() {
         )
     };
     old.pause();
-    let mut penstock = Penstock::start(&lab, &relay("old"));
+    let mut penstock = Penstock::configure(&lab, &relay("old")).free().ready();
     const COUNT: usize = 60_000;
     // All buffers on the way to the old target are full, most likely with a part of a message at the end.
     let (sending, _) = send_until_stuck(&lab, &penstock, COUNT);
@@ -339,7 +339,7 @@ fn a_configuration_that_does_not_work_is_rolled_back() {
              log {{ source(s); destination(d); flags(flow-control); }};\n"
         )
     };
-    let mut penstock = Penstock::start(&lab, &relay("good"));
+    let mut penstock = Penstock::configure(&lab, &relay("good")).free().ready();
     let mut sender = Sender::tcp(lab.port("in"));
     sender.line(&message(0, 0));
     collector.wait_lines(1);

@@ -66,7 +66,7 @@ fn wait_both(penstock: &mut Penstock, a: usize, b: usize) {
 /// Both wait: `a` with `COUNT`, `b` with 7.
 fn start(lab: &Lab) -> Penstock {
     without_store(lab);
-    let mut penstock = Penstock::start(lab, &config(&["a", "b"]));
+    let mut penstock = Penstock::configure(lab, &config(&["a", "b"])).free().ready();
     fill(lab, "a", COUNT);
     fill(lab, "b", 7);
     wait_both(&mut penstock, COUNT, 7);
@@ -137,7 +137,7 @@ fn send_on(lab: &Lab) {
 #[test]
 fn what_may_be_dropped_is_dropped_where_it_could_be_kept() {
     let lab = Lab::new();
-    let mut penstock = Penstock::start(&lab, &config(&["a", "b"]));
+    let mut penstock = Penstock::configure(&lab, &config(&["a", "b"])).free().ready();
     fill(&lab, "a", COUNT);
     fill(&lab, "b", 7);
     wait_both(&mut penstock, COUNT, 7);

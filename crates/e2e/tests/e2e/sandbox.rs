@@ -242,7 +242,8 @@ fn the_command_line_says_it_where_the_configuration_does_not() {
     };
     let config = unsaid(&lab.path("out"));
     assert!(!config.contains("sandbox"), "{config}");
-    let start = |config: &str| Penstock::configure(&lab, config).arg("--sandbox").arg("if-possible").ready();
+    let start =
+        |config: &str| Penstock::configure(&lab, config).free().arg("--sandbox").arg("if-possible").ready();
     let penstock = start(&config);
     if !penstock.log().contains(CONFINED) {
         penstock.stop();

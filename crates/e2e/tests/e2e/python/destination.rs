@@ -10,7 +10,7 @@ use testkit::{Lab, Penstock, Sender, run_command, wait_until};
 fn config(options: &str, methods: &str) -> String {
     let log = "log { source(s); destination(d); flags(flow-control); };\n";
     format!(
-        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+        "{HEAD}options {{ sandbox-write(\"%dir%\"); }};\nsource s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
          destination d {{ python(class(\"Made\") options(\"path\" => \"%dir%/out\" \"gate\" => \"%dir%/gate\") {options}); }};\n{log}\
          python {{\nimport os, time, syslogng\nclass Made(syslogng.LogDestination):\n\
          \x20   def init(self, options):\n\
@@ -210,7 +210,7 @@ fn what_is_no_destination_is_said_before_it_runs() {
 fn a_cache_of_names_in_a_database() {
     let lab = Lab::new();
     let text = format!(
-        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+        "{HEAD}options {{ sandbox-write(\"%dir%\"); }};\nsource s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
          destination d_names {{ python(class(\"Names\") batch-lines(100) batch-timeout(3000)); }};\n\
          destination d {{ file(\"%dir%/out\" template(\"$HOST $MSG\\n\")); }};\n\
          log {{ source(s); if (message(\"unnamed\")) {{ parser {{ python(class(\"Known\")); }}; }} else {{ destination(d_names); }}; destination(d); flags(flow-control); }};\n\

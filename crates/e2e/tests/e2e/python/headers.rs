@@ -10,7 +10,7 @@ use testkit::{HttpServer, Lab, Penstock, Reply, Sender, wait_until};
 /// An `http()` with these options, and a class `Made` whose methods are these.
 fn config(port: u16, options: &str, methods: &str) -> String {
     format!(
-        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+        "{HEAD}options {{ sandbox-write(\"%dir%\"); }};\nsource s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
          destination d {{ http(url(\"http://127.0.0.1:{port}/in\") body(\"${{MESSAGE}}\") {options}); }};\n\
          log {{ source(s); destination(d); flags(flow-control); }};\n\
          python {{\nimport hashlib, os\nclass Made:\n    def __init__(self, options):\n        self.options, self.count = options, 0\n{methods}\n}};\n"
