@@ -9,7 +9,7 @@ mod secure;
 use super::dialing::{DialOptions, Dialed, Dialing};
 use super::finish::finish;
 use super::single::SinkContext;
-use super::target::Route;
+use super::target::{Route, ends};
 use connection::{Connection, Input};
 use engine::{Chunk, Progress, Sink, Status};
 use kept::Kept;
@@ -184,7 +184,16 @@ impl StreamSink {
                 return Ok(if to_border { Sent::Border } else { Sent::All });
             }
             match connection.send(bytes) {
-                Ok(n) => wrote(n, chunk.advance(n)),
+                Ok(n) => {
+                    let whole = chunk.advance(n);
+                    for (_, receipt) in chunk.written_receipts(whole) {
+                        receipt.at(ends(connection.socket()));
+                        if !keeps {
+                            receipt.delivered();
+                        }
+                    }
+                    wrote(n, whole);
+                }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) => {
                     self.inside = connection.holds() || !chunk.rest().is_empty();

@@ -5,7 +5,7 @@ pub mod given;
 mod lookup;
 mod route;
 
-use engine::{Outlet, Wake};
+use engine::{Detail, Outlet, Wake};
 pub use lookup::Lookup;
 pub use route::{Next, Route};
 use socket2::{Domain, Socket, Type};
@@ -75,6 +75,19 @@ pub fn local_name(socket: &Socket) -> String {
         Some(address) => Address::Inet(address).to_string(),
         None => "AF_UNIX(anonymous)".to_owned(),
     }
+}
+
+/// Both ends of a connection, for those who follow messages over it.
+pub fn ends(socket: &Socket) -> [(&'static str, Detail); 2] {
+    let peer = socket.peer_addr().ok();
+    let server = match peer.as_ref().and_then(|peer| peer.as_socket()) {
+        Some(address) => Address::Inet(address).to_string(),
+        None => {
+            let path = peer.as_ref().and_then(|peer| peer.as_pathname());
+            format!("AF_UNIX({})", path.unwrap_or(Path::new("anonymous")).display())
+        }
+    };
+    [("server", server.into()), ("from", local_name(socket).into())]
 }
 
 /// Wakes an outlet from another thread, once there is one; or a port.

@@ -3,11 +3,13 @@
 
 mod home;
 mod numbers;
+mod receipts;
 
 use crate::ledger::{REMAINS_MAX, Reason, Remains};
 use crate::window::{Ticket, Tickets};
 pub use home::Home;
 use numbers::Numbers;
+use receipts::Receipts;
 use std::ops::Range;
 use std::time::Instant;
 use store::{Lot, Origin};
@@ -54,6 +56,8 @@ pub struct Chunk {
     numbers: Numbers,
     /// Where the messages come from, from the first on, if any of them count.
     lots: Vec<Lot>,
+    /// Of those that somebody follows.
+    receipts: Receipts,
     /// When it came to its outlet.
     came: Option<Instant>,
     /// Who gets its buffer when it is empty. `None`: it is freed.
@@ -133,6 +137,7 @@ impl Chunk {
         let gone = self.end_of(at + count) - from;
         self.bytes.drain(from..from + gone);
         self.ends.drain(at..at + count);
+        self.receipts.take_out(at, count);
         self.ends.iter_mut().skip(at).for_each(|end| *end -= gone as u32);
     }
 
@@ -274,6 +279,7 @@ impl Chunk {
     pub fn acknowledge(&mut self, n: usize) -> Whole {
         let n = n.min(self.sent);
         let before = self.end_of(self.done);
+        self.say_delivered(n);
         self.skip(n);
         self.sent -= n;
         Whole { messages: n, bytes: self.end_of(self.done) - before }
@@ -318,6 +324,7 @@ impl Chunk {
         let cut = self.messages().saturating_sub(keep);
         if cut > 0 {
             self.ends.truncate(self.done + keep);
+            self.receipts.truncate(self.done + keep);
             self.bytes.truncate(self.ends.last().map_or(0, |end| *end as usize));
         }
         cut
@@ -330,6 +337,7 @@ impl Chunk {
         if cut > 0 {
             let last = self.iter_from(keep + cut.saturating_sub(REMAINS_MAX));
             remains.keep(Reason::QueueFull, cut, last);
+            self.say_dropped(keep..keep + cut, Reason::QueueFull, "");
         }
         self.truncate(keep)
     }
@@ -350,6 +358,7 @@ impl Chunk {
             done: 0,
             sent: self.sent.saturating_sub(keep),
             numbers: self.numbers.split_off(at),
+            receipts: self.receipts.split_off(at),
             lots: Vec::new(),
             came: self.came,
             home: None,
@@ -371,6 +380,7 @@ impl Chunk {
         self.done = 0;
         self.sent = 0;
         self.numbers.clear();
+        self.receipts.clear();
         self.lots.clear();
         self.came = None;
     }

@@ -7,6 +7,7 @@ use crate::durable::together;
 use crate::ledger::DestinationCounters;
 use crate::outlet::Outlet;
 use crate::program::Ordered;
+use crate::receipt::Receipt;
 use crate::window::Ticket;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -144,14 +145,16 @@ impl Outbox {
         self.buffers.iter().map(|buffer| buffer.chunk.ends.len()).collect()
     }
 
-    /// Calls `f` with each message that was added since, and the name of its outlet.
-    pub(crate) fn each_since(&self, before: &[usize], mut f: impl FnMut(&str, &[u8])) {
-        for (at, buffer) in self.buffers.iter().enumerate() {
-            let Chunk { ends, bytes, .. } = &buffer.chunk;
-            for place in before.get(at).copied().unwrap_or(0)..ends.len() {
+    /// Calls `f` with each message that was added since, and the name of its outlet. The receipt that it gives
+    /// goes with the message.
+    pub(crate) fn each_since(&mut self, before: &[usize], mut f: impl FnMut(&str, &[u8]) -> Option<Receipt>) {
+        for (at, buffer) in self.buffers.iter_mut().enumerate() {
+            for place in before.get(at).copied().unwrap_or(0)..buffer.chunk.ends.len() {
+                let Chunk { ends, bytes, .. } = &buffer.chunk;
                 let end_of = |place: usize| ends.get(place).map_or(0, |end| *end as usize);
                 let start = place.checked_sub(1).map_or(0, end_of);
-                f(&buffer.outlet.name, bytes.get(start..end_of(place)).unwrap_or_default());
+                let receipt = f(&buffer.outlet.name, bytes.get(start..end_of(place)).unwrap_or_default());
+                receipt.into_iter().for_each(|receipt| buffer.chunk.follow(place, receipt));
             }
         }
     }

@@ -15,10 +15,12 @@ pub use changes::{Change, What};
 
 use crate::driver::Destination;
 use crate::plan_map::{Entrance, StepId};
+use crate::receipt::Receipt;
 use crate::source::Source;
 use changes::changes;
 use filter::{FilterContext, Judged, MadeOf};
 use record::{Batch, Flags, NameId, Record, Span, lookup};
+use std::cell::OnceCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The statement of the configuration that a step of a program comes from.
@@ -122,6 +124,8 @@ pub enum Event<'a> {
         driver: &'static str,
         name: &'a str,
         output: &'a [u8],
+        /// Who wants to hear what becomes of it puts a receipt there.
+        receipt: &'a OnceCell<Receipt>,
     },
     /// The destination has nothing to write for it, or could not take it.
     NotQueued {

@@ -8,6 +8,7 @@ use crate::limits::Limits;
 use crate::pace::{Kind, Pace};
 use crate::runs::{Runs, State};
 use crate::trouble::Trouble;
+use engine::ledger::Reason;
 use engine::{Chunk, Progress, Status};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -177,6 +178,7 @@ impl Account {
             }
             let settled = match &run.state {
                 State::Refused(why) => {
+                    chunk.say_dropped(0..1, Reason::Refused, why);
                     progress.refused(why, chunk.front().unwrap_or_default());
                     chunk.acknowledge(1).messages
                 }

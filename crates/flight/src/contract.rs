@@ -1,5 +1,6 @@
 //! What a destination has to offer, and what it may say of a batch.
 
+use engine::Receipt;
 use std::time::{Duration, Instant};
 
 /// Messages that go together: a batch.
@@ -60,6 +61,10 @@ pub trait Client: Send {
 
     /// Begins a batch. There is room. Its outcome is said later under this number, once.
     fn begin(&mut self, id: u32, part: &Part<'_>);
+
+    /// Somebody follows messages of the batch that begins next, of these places in it: their receipts are to
+    /// be told where they go. When they are delivered is said by others.
+    fn follow(&mut self, _id: u32, _receipts: Vec<(usize, Receipt)>) {}
 
     /// Appends what became of batches since the last call. Whenever there is something to say, the outlet
     /// gets an event.

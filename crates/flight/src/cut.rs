@@ -1,8 +1,9 @@
 //! Batches cut out of the chunks of a queue.
 
 use crate::limits::Limits;
-use engine::Chunk;
+use engine::{Chunk, Receipt};
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::time::Instant;
 
 /// A batch, and where it comes from.
@@ -15,6 +16,8 @@ pub struct Cut<'a> {
     pub numbers: Vec<Option<u64>>,
     /// Chunks it has messages of, and how many.
     pub shares: Vec<(usize, usize)>,
+    /// Of messages that somebody follows, with their places in the batch.
+    pub receipts: Vec<(usize, Receipt)>,
     /// Nothing more may be added to it.
     pub is_full: bool,
     /// When its first message came.
@@ -30,6 +33,7 @@ impl<'a> Cut<'a> {
             number: None,
             numbers: Vec::new(),
             shares: Vec::new(),
+            receipts: Vec::new(),
             is_full: false,
             since: None,
         }
@@ -52,6 +56,13 @@ impl<'a> Cut<'a> {
         self.bytes += bytes;
         self.messages.push(message);
         true
+    }
+
+    /// Takes the receipts of messages of a chunk, the first of which stands at `at` in the batch.
+    fn follow(&mut self, chunk: &Chunk, places: Range<usize>, at: usize) {
+        let begin = places.start;
+        let receipts = chunk.receipts(places);
+        self.receipts.extend(receipts.map(|(place, receipt)| (at + place - begin, receipt.clone())));
     }
 
     /// Notes the numbers of the messages from `before` on, which are the first of a chunk that were not sent.
@@ -130,6 +141,9 @@ pub fn fresh<'a>(chunks: &'a VecDeque<Chunk>, from: usize, limits: &Limits, allo
         if share > 0 {
             cut.shares.push((at, share));
         }
+        if chunk.is_followed() {
+            cut.follow(chunk, chunk.sent()..chunk.sent() + share, before);
+        }
         if !whole || share < chunk.messages() - chunk.sent() {
             break;
         }
@@ -160,6 +174,9 @@ pub fn again<'a>(chunks: &'a VecDeque<Chunk>, places: &[(usize, usize)], limits:
             if limits.numbered {
                 let number = |at: usize| current.number_after(at + 1).and_then(|after| after.checked_sub(1));
                 cut.numbers.extend((skip..skip + n).map(number));
+            }
+            if current.is_followed() {
+                cut.follow(current, skip..skip + n, cut.messages.len());
             }
             for message in current.iter_from(skip).take(n) {
                 let (key, message) = if limits.keyed { opened(message) } else { (&[][..], message) };

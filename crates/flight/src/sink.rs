@@ -74,6 +74,9 @@ impl<C: Client> FlightSink<C> {
                 number: cut.number,
                 numbers: &cut.numbers,
             };
+            if !cut.receipts.is_empty() {
+                self.client.follow(id, cut.receipts);
+            }
             self.client.begin(id, &part);
             for (at, count) in cut.shares {
                 if let Some(chunk) = chunks.get_mut(at) {

@@ -1,6 +1,7 @@
 //! The way back: outcomes of batches, put down by threads of the runtime and taken up by the outlet.
 
 use delivery::bell::Bell;
+use engine::{Detail, Receipt};
 use flight::Outcome;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -62,11 +63,26 @@ impl Answers {
 pub struct Answer {
     id: u32,
     answers: Option<Arc<Answers>>,
+    /// Of messages that somebody follows, with their places in the batch.
+    receipts: Vec<(usize, Receipt)>,
 }
 
 impl Answer {
-    pub(crate) fn new(id: u32, answers: &Arc<Answers>) -> Answer {
-        Answer { id, answers: Some(Arc::clone(answers)) }
+    pub(crate) fn new(id: u32, answers: &Arc<Answers>, receipts: Vec<(usize, Receipt)>) -> Answer {
+        Answer { id, answers: Some(Arc::clone(answers)), receipts }
+    }
+
+    /// Whether somebody follows a message of the batch: only then [`Answer::is_at`] does anything.
+    pub fn is_followed(&self) -> bool {
+        !self.receipts.is_empty()
+    }
+
+    /// Says where messages are: asked for each one that somebody follows, by its place in the batch.
+    pub fn is_at<P>(&self, mut place: impl FnMut(usize) -> P)
+    where
+        P: IntoIterator<Item = (&'static str, Detail)>,
+    {
+        self.receipts.iter().for_each(|(at, receipt)| receipt.at(place(*at)));
     }
 
     /// The server has the batch, and will say later what became of it: another one may be begun.

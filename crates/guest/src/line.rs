@@ -6,7 +6,7 @@ use crate::leaves;
 use crate::runtime;
 use delivery::bell::Bell;
 use delivery::single::SinkContext;
-use engine::WorkerHandle;
+use engine::{Receipt, WorkerHandle};
 use flight::{Client, Outcome, Part};
 use std::future::Future;
 use std::io;
@@ -51,6 +51,8 @@ pub struct Line<L> {
     /// Those on the way, and their bytes while there is a copy of them.
     away: Vec<(u32, usize)>,
     loads: usize,
+    /// Of the batch that begins next.
+    receipts: Vec<(usize, Receipt)>,
 }
 
 struct Open<L> {
@@ -88,6 +90,7 @@ impl<L: Send + 'static> Line<L> {
             open: None,
             away: Vec::new(),
             loads: 0,
+            receipts: Vec::new(),
         };
         line.begin_guest();
         line
@@ -155,9 +158,14 @@ impl<L: Send + 'static> Client for Line<L> {
         let Some(open) = &self.open else { return };
         self.away.push((id, part.bytes.max(1)));
         self.loads += 1;
-        let job = Job { load: (self.load)(part), answer: Answer::new(id, &open.answers) };
+        let receipts = std::mem::take(&mut self.receipts);
+        let job = Job { load: (self.load)(part), answer: Answer::new(id, &open.answers, receipts) };
         // Without room, which room() has denied, it is answered by being dropped.
         let _ = open.orders.try_send(Order::Send(job));
+    }
+
+    fn follow(&mut self, _id: u32, receipts: Vec<(usize, Receipt)>) {
+        self.receipts = receipts;
     }
 
     fn outcomes(&mut self, out: &mut Vec<(u32, Outcome)>) {

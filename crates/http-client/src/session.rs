@@ -29,8 +29,17 @@ const REDIRECTS_MAX: usize = 3;
 /// Serves an outlet until it is closed.
 pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
     let acks = plan.acks.map(Acks::new);
-    let mut session =
-        Session { plan, kept: Vec::new(), passed: Arc::default(), acks, way: None, said: Vec::new() };
+    let mut session = Session {
+        plan,
+        kept: Vec::new(),
+        passed: Arc::default(),
+        acks,
+        way: None,
+        said: Vec::new(),
+        is_followed: false,
+        asked: None,
+        requests: 0,
+    };
     loop {
         let order = match session.acks.as_ref().and_then(Acks::next) {
             None => jobs.next().await,
@@ -47,7 +56,9 @@ pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
             Some(Order::Reopen) => session.kept.clear(),
             Some(Order::Send(job)) => {
                 session.way = None;
+                (session.asked, session.is_followed) = (None, job.answer.is_followed());
                 let outcome = session.deliver(job.load).await;
+                session.say_where(&job.answer);
                 session.say(outcome, job.answer);
             }
         }
@@ -64,6 +75,12 @@ struct Session {
     /// Then: which way the last request went, and the body of the answer to it.
     way: Option<Way>,
     said: Vec<u8>,
+    /// Somebody follows a message of the batch in hand.
+    is_followed: bool,
+    /// Who answered it last, and the status.
+    asked: Option<(Url, u16)>,
+    /// Requests that were answered.
+    requests: u64,
 }
 
 /// A request as it goes to any server.
@@ -86,6 +103,16 @@ impl Session {
                 answer.say(Outcome::Hold(format!("{why}: {}", String::from_utf8_lossy(&self.said))));
             }
         }
+    }
+
+    /// Where messages went that somebody follows. What an address asks for may hold a secret.
+    fn say_where(&self, answer: &guest::Answer) {
+        let Some((url, status)) = &self.asked else { return };
+        answer.is_at(|_| {
+            let url = url.to_string();
+            let url = url.split('?').next().unwrap_or_default();
+            [("url", url.into()), ("status", u64::from(*status).into()), ("request", self.requests.into())]
+        });
     }
 
     /// Asks which of the batches that were taken are safe.
@@ -181,6 +208,8 @@ impl Session {
                 extra::answered(&self.plan, answer.status).await;
                 let outcome = self.plan.judge.outcome(&answer, &self.plan.actions, messages);
                 self.said = answer.body;
+                self.requests += 1;
+                self.asked = self.is_followed.then(|| (url.clone(), answer.status));
                 outcome
             }
             Err(outcome) => outcome,

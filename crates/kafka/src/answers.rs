@@ -50,6 +50,8 @@ pub struct Written {
     pub topic: Vec<u8>,
     pub partition: i32,
     pub error: i16,
+    /// Of the first record, where the broker says it.
+    pub offset: Option<u64>,
     /// Records that cannot be taken, by their place in the batch, and why.
     pub bad: Vec<(usize, String)>,
     pub words: String,
@@ -105,7 +107,7 @@ pub fn produce(input: &mut Input<'_>, version: i16) -> Read<Vec<Written>> {
         let topic = item.text()?.unwrap_or_default().to_vec();
         item.list(|item| {
             let (partition, error) = (item.i32()?, item.i16()?);
-            item.i64()?;
+            let offset = u64::try_from(item.i64()?).ok();
             item.i64()?;
             if version >= 5 {
                 item.i64()?;
@@ -119,7 +121,7 @@ pub fn produce(input: &mut Input<'_>, version: i16) -> Read<Vec<Written>> {
                 })?;
                 words = shown(item.text()?);
             }
-            found.push(Written { topic: topic.clone(), partition, error, bad, words });
+            found.push(Written { topic: topic.clone(), partition, error, offset, bad, words });
             Ok(())
         })
     })?;

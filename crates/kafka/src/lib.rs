@@ -31,7 +31,7 @@ pub use consumer::{Begin, Consumer, News, Options as ConsumerOptions};
 pub use group::{Group, News as GroupNews, Options as GroupOptions, Strategy};
 pub use login::{Login, Mechanism};
 pub use partitioner::Partitioner;
-pub use producer::{Fate, IN_FLIGHT_MAX, Options, Produce, Producer, Why};
+pub use producer::{Fate, IN_FLIGHT_MAX, Landed, Options, Produce, Producer, Why};
 pub use records::{Batches, Reading, RecordAt, Taken, Unreadable, headers};
 pub use requests::consuming::{Ask, FetchSize, Member, TopicPartition};
 pub use requests::transacting::Question;

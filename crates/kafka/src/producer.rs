@@ -8,6 +8,7 @@
 mod cluster;
 mod divide;
 mod fates;
+mod followed;
 mod held;
 mod job;
 mod sending;
@@ -17,6 +18,7 @@ mod topic;
 
 use crate::compression::Compression;
 use crate::partitioner::Partitioner;
+pub use followed::Landed;
 use job::Job;
 pub use job::Parked;
 use std::collections::{HashMap, VecDeque};
@@ -167,6 +169,10 @@ pub struct Producer {
     next: u64,
     cluster: cluster::Asking,
     fates: Vec<(u32, Fate)>,
+    /// Messages that somebody follows: job, and place in it.
+    followed: Vec<(u32, u32)>,
+    /// Of those, the ones that a broker has.
+    landed: Vec<Landed>,
     spare: Vec<Vec<u8>>,
     /// What was said last of why something does not go.
     trouble: Option<String>,
@@ -191,6 +197,8 @@ impl Producer {
             next: 0,
             cluster: cluster::Asking::default(),
             fates: Vec::new(),
+            followed: Vec::new(),
+            landed: Vec::new(),
             spare: Vec::new(),
             trouble: None,
             options,

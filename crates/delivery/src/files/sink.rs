@@ -1,10 +1,12 @@
 //! Writes chunks to one file: opens it when there is something to write, closes it when it was idle for long.
 
+mod followed;
 mod pieces;
 mod shelf;
 
 use super::opening;
 use super::rotate::Rotation;
+use engine::ledger::Reason;
 use engine::{Chunk, Progress, Sink, Status};
 use shelf::Shelf;
 use std::collections::VecDeque;
@@ -110,12 +112,17 @@ impl FileSink {
 
     fn write_chunk(&mut self, chunk: &mut Chunk, progress: &mut Progress<'_>) -> std::io::Result<()> {
         let fsync = self.options.fsync;
+        let path = chunk.is_followed().then(|| self.path.clone());
         let Opened { file, room, .. } = self.open(Some(chunk))?;
         room.prepare(file, chunk.pending().len());
         while !chunk.pending().is_empty() {
             match file.write(chunk.pending()) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(n) => progress.delivered(chunk.advance(n)),
+                Ok(n) => {
+                    let whole = chunk.advance(n);
+                    path.iter().for_each(|path| followed::say(file, path, (chunk, whole), 0));
+                    progress.delivered(whole);
+                }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),
             }
@@ -123,6 +130,16 @@ impl FileSink {
         // Messages without a byte (an empty template) are done as well.
         progress.delivered(chunk.advance(0));
         if fsync { file.sync_data() } else { Ok(()) }
+    }
+
+    fn write_pieces(
+        &mut self,
+        chunks: &mut VecDeque<Chunk>,
+        progress: &mut Progress<'_>,
+    ) -> std::io::Result<()> {
+        let path = chunks.iter().any(Chunk::is_followed).then(|| self.path.clone());
+        let opened = self.open(chunks.front())?;
+        pieces::write(opened, chunks, progress, path.as_deref())
     }
 
     /// Between two messages: a file that is large enough gives its name to a new one.
@@ -190,7 +207,7 @@ impl FileSink {
                 progress.more && chunk.write_max == 0 && !self.options.fsync && !self.options.is_pipe;
             let in_pieces = in_pieces && self.options.rotation.is_none() && !progress.by_chunk;
             let written = match in_pieces {
-                true => self.open(Some(chunk)).and_then(|opened| pieces::write(opened, chunks, progress)),
+                true => self.write_pieces(chunks, progress),
                 false => self.write_chunk(chunk, progress),
             };
             match written {
@@ -225,6 +242,7 @@ impl FileSink {
                     self.say(&e);
                     if let Some(chunk) = chunks.pop_front() {
                         let why = format!("{}: {e}", self.path.display());
+                        chunk.say_dropped(0..chunk.messages(), Reason::Refused, &why);
                         chunk.iter().for_each(|message| progress.refused(&why, message));
                         progress.finished(chunk);
                     }

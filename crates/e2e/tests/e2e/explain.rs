@@ -29,7 +29,7 @@ fn explain_in(state: &str, args: &[&str]) -> Outcome {
 }
 
 /// Asks in a thread of its own and sends until there is an answer.
-fn ask_and_send(lab: &Lab, args: &[&str], lines: &[&str]) -> Outcome {
+pub fn ask_and_send(lab: &Lab, args: &[&str], lines: &[&str]) -> Outcome {
     let mut sender = Sender::tcp(lab.port("in"));
     let state = lab.path("state").display().to_string();
     std::thread::scope(|scope| {

@@ -11,6 +11,7 @@ use crate::watch::{At, Event, Verdict, Watching, driver_of};
 use filter::Judged;
 use record::{Flags, Record};
 use rewrite::Rewrite;
+use std::cell::OnceCell;
 
 /// Messages that entered a branch which is a statement of its own.
 pub(super) struct Entered<'p> {
@@ -137,7 +138,8 @@ impl Run<'_, '_> {
             if watch.is_rehearsal {
                 let shown = destination.preview(run.batch, index as u32, run.scratch);
                 for (name, output) in &shown {
-                    watch.tell(message, &Event::Queued { at: step.at(), driver, name, output });
+                    let receipt = &OnceCell::new();
+                    watch.tell(message, &Event::Queued { at: step.at(), driver, name, output, receipt });
                 }
                 if shown.is_empty() {
                     watch.tell(message, &Event::NotQueued { at: step.at(), driver });
@@ -149,7 +151,10 @@ impl Run<'_, '_> {
             let mut queued = false;
             run.out.each_since(&before, |name, output| {
                 queued = true;
-                watch.tell(message, &Event::Queued { at: step.at(), driver, name, output });
+                let receipt = OnceCell::new();
+                let event = Event::Queued { at: step.at(), driver, name, output, receipt: &receipt };
+                watch.tell(message, &event);
+                receipt.into_inner()
             });
             if !queued {
                 watch.tell(message, &Event::NotQueued { at: step.at(), driver });

@@ -5,10 +5,12 @@
 //! message by message; only the messages that fit are remembered.
 
 mod fitting;
+mod text;
 
 use super::looks::Looks;
 use super::{At, Event, Message, Sight, Statement, Verdict, Watch, What};
 use crate::plan_map::StepId;
+use crate::receipt::Receipt;
 use crate::source::Source;
 use filter::{Filter, FilterContext};
 use parking_lot::{Condvar, Mutex};
@@ -17,6 +19,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+pub use text::Text;
 
 /// Bytes that are kept of one text.
 pub const TEXT_BYTES_MAX: usize = 4096;
@@ -95,6 +98,8 @@ pub enum Happened {
         driver: &'static str,
         name: String,
         output: Text,
+        /// What becomes of it, where something does.
+        receipt: Option<Receipt>,
     },
     NotQueued {
         driver: &'static str,
@@ -104,25 +109,6 @@ pub enum Happened {
         texts: Vec<Vec<u8>>,
         tags: Vec<String>,
     },
-}
-
-/// The beginning of some bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text {
-    pub kept: Vec<u8>,
-    /// How many there were.
-    pub bytes: usize,
-}
-
-impl Text {
-    fn of(bytes: &[u8], bytes_max: usize) -> Text {
-        let kept = bytes.get(..bytes_max).unwrap_or(bytes).to_vec();
-        Text { kept, bytes: bytes.len() }
-    }
-
-    pub fn is_cut(&self) -> bool {
-        self.kept.len() < self.bytes
-    }
 }
 
 static OPEN_COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -331,7 +317,13 @@ impl Followed {
             self.began = Instant::now();
         }
         self.story.received = message.received;
-        self.is_routed |= matches!(event, Event::Queued { .. });
+        if let Event::Queued { receipt, .. } = event {
+            self.is_routed = true;
+            // Who looks in passing does not ask what becomes of messages.
+            if self.inquiry.as_ref().is_some_and(|inquiry| inquiry.asked.looks.is_none()) {
+                receipt.get_or_init(Receipt::new);
+            }
+        }
         let Some((step, what)) = kept(event, bytes_max) else { return };
         self.keep(step.map(|at| (at.id, at.statement.clone())), what);
     }
@@ -375,9 +367,9 @@ fn kept<'a>(event: &Event<'a>, bytes_max: usize) -> Option<(Option<At<'a>>, Happ
             (None, Happened::Changed { name, is_tag, before, after, kind: change.kind })
         }
         Event::Ends(at, verdict) => (Some(*at), Happened::Ends(*verdict)),
-        Event::Queued { at, driver, name, output } => {
-            let output = text_of(output);
-            (Some(*at), Happened::Queued { driver, name: (*name).to_owned(), output })
+        Event::Queued { at, driver, name, output, receipt } => {
+            let (name, output, receipt) = ((*name).to_owned(), text_of(output), receipt.get().cloned());
+            (Some(*at), Happened::Queued { driver, name, output, receipt })
         }
         Event::NotQueued { at, driver } => (Some(*at), Happened::NotQueued { driver }),
         Event::Finished => return None,

@@ -65,7 +65,7 @@ impl Watch for LogWatch {
                 self.trace(text, &[("instance", &instance), ("location", &at.statement.location)], message);
             }
             Event::Ends(at, verdict) => self.ends(at.statement, *verdict, message),
-            Event::Queued { at, driver, name, output } => {
+            Event::Queued { at, driver, name, output, .. } => {
                 let fields: [Field<'_>; 5] = [
                     ("message", &Bytes(output)),
                     ("destination", &at.statement.rule),

@@ -38,7 +38,7 @@ impl Producer {
             false => format!("{}: {}", code::name(answer.error), answer.words),
         };
         match code::class(answer.error) {
-            Class::Fine | Class::Doubled => self.delivered(place, id),
+            Class::Fine | Class::Doubled => self.delivered(place, id, answer.offset),
             Class::Moved => {
                 self.cluster.is_stale = true;
                 self.pause(place, id, &words, now);
@@ -118,8 +118,11 @@ impl Producer {
         Some(entry)
     }
 
-    fn delivered(&mut self, place: (usize, usize), id: u64) {
+    fn delivered(&mut self, place: (usize, usize), id: u64, offset: Option<u64>) {
         let Some(entry) = self.take(place, id) else { return };
+        if !self.followed.is_empty() {
+            self.land(place, &entry, offset);
+        }
         if let Some(partition) = self.partition(place) {
             partition.settle(entry.number, entry.count);
             partition.not_before = None;

@@ -77,6 +77,7 @@ impl Cluster {
             topic: going.topic.to_vec(),
             partition: going.partition,
             error,
+            offset: None,
             bad,
             words: String::new(),
         };
@@ -187,6 +188,7 @@ impl Cluster {
                 topic: going.topic.to_vec(),
                 partition: going.partition,
                 error: 19,
+                offset: None,
                 bad: vec![],
                 words: String::new(),
             })

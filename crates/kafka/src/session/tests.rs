@@ -79,12 +79,14 @@ fn a_request_to_write_is_its_head_and_the_batches() {
     assert!(said == expected, "{} bytes, expected {}", said.len(), expected.len());
 
     let mut body = b"\0\0\0\x01\0\x01t\0\0\0\x01\0\0\0\x01\0\x57".to_vec();
-    body.extend([0; 24]);
+    body.extend(5u64.to_be_bytes());
+    body.extend([0; 16]);
     body.extend(b"\0\0\0\x01\0\0\0\x07\0\x03bad\0\x05words\0\0\0\0");
     let written = Written {
         topic: b"t".to_vec(),
         partition: 1,
         error: 87,
+        offset: Some(5),
         bad: vec![(7, "bad".to_owned())],
         words: "words".to_owned(),
     };

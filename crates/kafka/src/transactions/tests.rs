@@ -92,7 +92,8 @@ impl World {
                 let error = if self.refuses.is_empty() { 0 } else { self.refuses.remove(0) };
                 self.written += usize::from(error == 0);
                 let topic = b"logs".to_vec();
-                let written = Written { topic, partition: 0, error, bad: vec![], words: String::new() };
+                let (bad, words) = (vec![], String::new());
+                let written = Written { topic, partition: 0, error, offset: None, bad, words };
                 self.producer.answered(produce.tag, &[written], self.now);
             }
             let fates = self.producer.fates();

@@ -4,6 +4,7 @@ use super::suspicion;
 use super::tree::{Fate, Node, Tree};
 use engine::watch::Verdict;
 use engine::watch::inquiry::{Happened, Story, Text};
+use engine::{Detail, End, Said};
 use record::Peer;
 use serde_json::{Map, Value, json};
 
@@ -51,7 +52,7 @@ fn node(node: &Node<'_>) -> Value {
         out.insert("nanoseconds".into(), reached.took.map(|took| took.as_nanos() as u64).into());
         out.insert("events".into(), reached.events.iter().map(|event| happened(event)).collect());
         if let Some(fate) = &reached.fate {
-            out.insert("queue".into(), self::fate(fate));
+            out.insert("queue".into(), self::fate(fate, reached.said.as_ref()));
         }
     }
     if !node.children.is_empty() {
@@ -60,14 +61,28 @@ fn node(node: &Node<'_>) -> Value {
     Value::Object(out)
 }
 
-fn fate(fate: &Fate) -> Value {
-    match fate {
+fn fate(fate: &Fate, said: Option<&Said>) -> Value {
+    let mut told = match fate {
         Fate::Delivered => json!({ "state": "delivered" }),
         Fate::Dropped(reason) => json!({ "state": "dropped", "reason": reason }),
         Fate::Unknown => json!({ "state": "unknown" }),
         Fate::Waits { messages, why } => json!({ "state": "waits", "messages": messages, "why": why }),
         Fate::Rehearsed => json!({ "state": "rehearsed" }),
+    };
+    if let (Some(told), Some(said)) = (told.as_object_mut(), said) {
+        let detail = |detail: &Detail| match detail {
+            Detail::Text(text) => Value::from(text.as_str()),
+            Detail::Number(number) => Value::from(*number),
+        };
+        let place: Map<String, Value> =
+            said.place.iter().map(|(name, one)| ((*name).to_owned(), detail(one))).collect();
+        told.insert("place".into(), place.into());
+        told.insert("microseconds".into(), (said.after.as_micros() as u64).into());
+        if let Some(End::Dropped(_, why)) = &said.end {
+            told.insert("why".into(), why.as_str().into());
+        }
     }
+    told
 }
 
 fn happened(event: &Happened) -> Value {
@@ -87,7 +102,7 @@ fn happened(event: &Happened) -> Value {
             "before": before.as_ref().map(text),
             "after": after.as_ref().map(text),
         }),
-        Happened::Queued { driver, name, output } => {
+        Happened::Queued { driver, name, output, .. } => {
             json!({ "event": "output", "driver": driver, "name": name, "output": text(output) })
         }
         Happened::MadeOf(parts) => {

@@ -4,6 +4,7 @@ use super::suspicion;
 use super::tree::{Fate, Node, Reached, Tree};
 use engine::watch::inquiry::{Happened, Story, Text};
 use engine::watch::{Kind, Verdict};
+use engine::{Detail, End, Said};
 use record::Peer;
 use std::fmt::Write;
 use std::time::Duration;
@@ -121,7 +122,7 @@ fn verdict(kind: Kind, reached: &Reached<'_>) -> Option<&'static str> {
 
 fn fate(out: &mut String, depth: usize, reached: &Reached<'_>) {
     let text = match &reached.fate {
-        Some(Fate::Delivered) => "delivered".to_owned(),
+        Some(Fate::Delivered) => return delivered(out, depth, reached),
         Some(Fate::Dropped(reason)) => format!("dropped: {reason}"),
         Some(Fate::Unknown) => {
             "delivered or dropped: this destination drops messages faster than they are remembered".to_owned()
@@ -133,7 +134,37 @@ fn fate(out: &mut String, depth: usize, reached: &Reached<'_>) {
         }
         Some(Fate::Rehearsed) | None => return,
     };
-    let _ = writeln!(out, "{}{text}", "  ".repeat(depth));
+    let indent = "  ".repeat(depth);
+    let _ = writeln!(out, "{indent}{text}");
+    match reached.said.as_ref() {
+        Some(Said { end: Some(End::Dropped(_, why)), .. }) if !why.is_empty() => {
+            let _ = writeln!(out, "{indent}  because {}", shown(&Text::from(why.as_str())));
+        }
+        Some(said) if said.end.is_none() && !said.place.is_empty() => {
+            let _ = writeln!(out, "{indent}  sent, and no answer yet: {}", place(said));
+        }
+        _ => {}
+    }
+}
+
+/// `delivered after 120 us: file /var/log/web, offset 41`
+fn delivered(out: &mut String, depth: usize, reached: &Reached<'_>) {
+    let _ = write!(out, "{}delivered", "  ".repeat(depth));
+    if let Some(said) = &reached.said {
+        let _ = write!(out, " after {}", duration(said.after));
+        if !said.place.is_empty() {
+            let _ = write!(out, ": {}", place(said));
+        }
+    }
+    out.push('\n');
+}
+
+fn place(said: &Said) -> String {
+    let one = |(name, detail): &(&'static str, Detail)| match detail {
+        Detail::Text(text) => format!("{name} {}", shown(&Text::from(text.as_str()))),
+        Detail::Number(number) => format!("{name} {number}"),
+    };
+    said.place.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn event(out: &mut String, depth: usize, event: &Happened) {
@@ -158,7 +189,7 @@ fn event(out: &mut String, depth: usize, event: &Happened) {
             }
         }
         Happened::Changed { name, .. } => writeln!(out, "{indent}{name} removed"),
-        Happened::Queued { driver, name, output } => {
+        Happened::Queued { driver, name, output, .. } => {
             let target = format!("{driver} {name}");
             writeln!(out, "{indent}{} bytes for {}: {}", output.bytes, target.trim_end(), shown(output))
         }

@@ -1,9 +1,11 @@
 //! What happened to a message, laid over the steps of the plan: what each step came to, and what was not
 //! reached.
 
+use crate::subject::balance::reason_of;
 use engine::plan_map::{Entry, PlanMap, StepId};
 use engine::watch::inquiry::{Happened, Story, Text, Told};
 use engine::watch::{Kind, Verdict};
+use engine::{End, Receipt, Said};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
@@ -33,8 +35,13 @@ pub struct Fates {
 }
 
 impl Fates {
-    pub fn of(&self, step: StepId, output: &Text) -> Option<&Fate> {
-        self.single.get(&(step, output.kept.clone())).or_else(|| self.by_step.get(&step))
+    pub fn of(&self, step: StepId, output: &Text, receipt: Option<&Receipt>) -> Option<Fate> {
+        match receipt.and_then(Receipt::said).and_then(|said| said.end) {
+            Some(End::Delivered) => return Some(Fate::Delivered),
+            Some(End::Dropped(reason, _)) => return Some(Fate::Dropped(reason_of(reason).name())),
+            None => {}
+        }
+        self.single.get(&(step, output.kept.clone())).or_else(|| self.by_step.get(&step)).cloned()
     }
 }
 
@@ -69,6 +76,8 @@ pub struct Reached<'a> {
     /// Conditions, changes and outputs, in order.
     pub events: Vec<&'a Happened>,
     pub fate: Option<Fate>,
+    /// What the destination says of it.
+    pub said: Option<Said>,
 }
 
 /// Lays a story over its plan.
@@ -127,8 +136,8 @@ fn by_step<'a>(story: &'a Story, fates: &Fates) -> (HashMap<StepId, At<'a>>, Tre
                 }
                 what => at.events.push(what),
             }
-            if let Happened::Queued { output, .. } = what
-                && !matches!(fates.of(*id, output), Some(Fate::Dropped(_)))
+            if let Happened::Queued { output, receipt, .. } = what
+                && !matches!(fates.of(*id, output, receipt.as_ref()), Some(Fate::Dropped(_)))
                 && !tree.destinations.contains(&statement.rule)
             {
                 tree.destinations.push(statement.rule.clone());
@@ -174,10 +183,10 @@ impl<'a> Layout<'_, 'a> {
 
     fn fate(&self, id: StepId, events: &[&Happened]) -> Option<Fate> {
         let mut outputs = events.iter().filter_map(|event| match event {
-            Happened::Queued { output, .. } => Some(output),
+            Happened::Queued { output, receipt, .. } => Some((output, receipt.as_ref())),
             _ => None,
         });
-        outputs.find_map(|output| self.fates.of(id, output)).cloned()
+        outputs.find_map(|(output, receipt)| self.fates.of(id, output, receipt))
     }
 
     fn shown(&self, id: StepId, kind: Kind, label: String, children: Vec<Node<'a>>) -> Node<'a> {
@@ -188,6 +197,7 @@ impl<'a> Layout<'_, 'a> {
             took: at.and_then(|at| at.took).filter(|_| is_leaf),
             events: at.map(|at| at.events.clone()).unwrap_or_default(),
             fate: at.and_then(|at| self.fate(id, &at.events)),
+            said: at.and_then(|at| said(&at.events)),
         };
         let location = match (at, self.map.entry(id)) {
             (Some(at), _) => at.statement.location.clone(),
@@ -195,6 +205,14 @@ impl<'a> Layout<'_, 'a> {
         };
         Node { kind, label, location, reached: Some(reached), children }
     }
+}
+
+/// What a destination says of the first output of a step of which it says something.
+fn said(events: &[&Happened]) -> Option<Said> {
+    events.iter().find_map(|event| match event {
+        Happened::Queued { receipt: Some(receipt), .. } => receipt.said(),
+        _ => None,
+    })
 }
 
 /// As a person would call the step.

@@ -7,6 +7,7 @@ use crate::program::{Daemon, Running};
 use control::DropReason;
 use control::explain::ExplainRequest;
 use control::ledger::Wait;
+use engine::Receipt;
 use engine::ledger::{DestinationCounters, REMAINS_MAX, Remain, Remains};
 use engine::plan_map::{Counters, PlanMap, StepId};
 use engine::watch::inquiry::{self, Asked, Happened, Story, Text};
@@ -75,15 +76,14 @@ pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, Stri
 
 /// A destination has dropped it for this reason.
 fn was_dropped(story: &Story, fates: &Fates, reason: DropReason) -> bool {
-    outputs(story).any(
-        |(id, output)| matches!(fates.of(id, output), Some(Fate::Dropped(name)) if *name == reason.name()),
-    )
+    let is_it = |fate: Fate| matches!(fate, Fate::Dropped(name) if name == reason.name());
+    outputs(story).any(|(id, output, receipt)| fates.of(id, output, receipt).is_some_and(is_it))
 }
 
 /// What was put into queues, at which step.
-fn outputs(story: &Story) -> impl Iterator<Item = (StepId, &Text)> {
+fn outputs(story: &Story) -> impl Iterator<Item = (StepId, &Text, Option<&Receipt>)> {
     story.told.iter().filter_map(|told| match (&told.step, &told.what) {
-        (Some((id, _)), Happened::Queued { output, .. }) => Some((*id, output)),
+        (Some((id, _)), Happened::Queued { output, receipt, .. }) => Some((*id, output, receipt.as_ref())),
         _ => None,
     })
 }
@@ -103,7 +103,7 @@ fn fates(program: &Daemon, stories: &[Story]) -> Fates {
     let counters: BTreeMap<StepId, Arc<DestinationCounters>> = stories
         .iter()
         .flat_map(outputs)
-        .filter_map(|(id, _)| match &map.entry(id)?.counters {
+        .filter_map(|(id, ..)| match &map.entry(id)?.counters {
             Counters::Destination(counters) => Some((id, Arc::clone(counters))),
             _ => None,
         })
@@ -113,10 +113,14 @@ fn fates(program: &Daemon, stories: &[Story]) -> Fates {
     // What was there by now includes the messages; queues go in order.
     let targets: BTreeMap<StepId, u64> =
         counters.iter().map(|(id, counters)| (*id, counters.accepted.value())).collect();
+    let is_settled = |id: &StepId| {
+        let mut of_step = stories.iter().flat_map(outputs).filter(|(step, ..)| step == id);
+        of_step.all(|(.., receipt)| receipt.is_some_and(Receipt::is_ended))
+    };
     let fate = |id: &StepId, counters: &DestinationCounters| {
         let dealt_with = || counters.delivered.value() + counters.dropped.total();
         let target = targets.get(id).copied().unwrap_or_default();
-        while dealt_with() < target && Instant::now() < until {
+        while dealt_with() < target && !is_settled(id) && Instant::now() < until {
             std::thread::park_timeout(LOOK);
         }
         match dealt_with() >= target {
@@ -126,8 +130,11 @@ fn fates(program: &Daemon, stories: &[Story]) -> Fates {
     };
     let by_step = counters.iter().map(|(id, counters)| (*id, fate(id, counters))).collect();
     let mut single = HashMap::new();
-    for (story, (id, output)) in stories.iter().flat_map(|story| outputs(story).map(move |one| (story, one)))
-    {
+    let of_all = stories.iter().flat_map(|story| outputs(story).map(move |one| (story, one)));
+    for (story, (id, output, receipt)) in of_all {
+        if receipt.is_some_and(Receipt::is_ended) {
+            continue;
+        }
         let fate = counters.get(&id).and_then(|counters| lost(&counters.remains, story, output));
         single.extend(fate.map(|fate| ((id, output.kept.clone()), fate)));
     }

@@ -315,6 +315,7 @@ impl Connection {
                 let partition = input.number(4) as i32;
                 let length = input.number(4) as usize;
                 let bytes = input.take(length);
+                let offset = state.end(&topic, partition);
                 let (error, bad) = match &act {
                     Some(Act::Error(error)) => (*error, None),
                     Some(Act::Cut) => return None,
@@ -322,7 +323,8 @@ impl Connection {
                 };
                 out.extend(partition.to_be_bytes());
                 out.extend(error.to_be_bytes());
-                out.extend([0; 24]);
+                out.extend(offset.to_be_bytes());
+                out.extend([0; 16]);
                 out.extend(i32::from(bad.is_some()).to_be_bytes());
                 if let Some(at) = bad {
                     out.extend((at as i32).to_be_bytes());
@@ -337,6 +339,11 @@ impl Connection {
 }
 
 impl State {
+    /// The offset of the next record of a partition.
+    fn end(&self, topic: &str, partition: i32) -> u64 {
+        self.written.iter().filter(|one| one.topic == topic && one.partition == partition).count() as u64
+    }
+
     /// The error, and which record is bad.
     fn write(&mut self, topic: &str, partition: i32, bytes: &[u8]) -> (i16, Option<usize>) {
         let (records, producer, first) = batch(bytes);

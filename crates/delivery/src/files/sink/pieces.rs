@@ -1,19 +1,22 @@
 //! Writes that end on borders of the file while more follows: the page cache then takes them in large folios.
 
-use super::Opened;
+use super::{Opened, followed};
 use engine::{Chunk, Progress};
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io::{ErrorKind, IoSlice, Write};
+use std::path::Path;
 
 /// Buffers of one call.
 const SLICES_MAX: usize = 64;
 
 /// Writes what reaches the last border; the rest, which may begin in the middle of a message, stays in
-/// `chunks`.
+/// `chunks`. `path` is for those who follow messages.
 pub(super) fn write(
     opened: &mut Opened,
     chunks: &mut VecDeque<Chunk>,
     progress: &mut Progress<'_>,
+    path: Option<&Path>,
 ) -> std::io::Result<()> {
     let waiting = chunks.iter().map(Chunk::bytes_left).sum();
     let mut left = opened.room.even(&opened.file, waiting);
@@ -26,7 +29,7 @@ pub(super) fn write(
             Err(e) => return Err(e),
         };
         left = left.saturating_sub(n);
-        advance(chunks, n, progress);
+        advance(chunks, n, progress, path.map(|path| (&opened.file, path)));
     }
     Ok(())
 }
@@ -46,11 +49,18 @@ fn slices(chunks: &VecDeque<Chunk>, mut bytes: usize) -> Vec<IoSlice<'_>> {
     slices
 }
 
-fn advance(chunks: &mut VecDeque<Chunk>, mut bytes: usize, progress: &mut Progress<'_>) {
+fn advance(
+    chunks: &mut VecDeque<Chunk>,
+    mut bytes: usize,
+    progress: &mut Progress<'_>,
+    file: Option<(&File, &Path)>,
+) {
     while let Some(chunk) = chunks.front_mut() {
         let n = chunk.pending().len().min(bytes);
-        progress.delivered(chunk.advance(n));
+        let whole = chunk.advance(n);
         bytes -= n;
+        file.iter().for_each(|(file, path)| followed::say(file, path, (chunk, whole), bytes));
+        progress.delivered(whole);
         if !chunk.pending().is_empty() {
             return;
         }

@@ -4,6 +4,7 @@
 use delivery::link::Owner;
 use delivery::single::SinkContext;
 use delivery::unreachable::Unreachable;
+use engine::{Detail, Receipt};
 use flight::{Client, Outcome, Part, Verdict};
 use kafka::{Fate, Fault, Heard, Options, Producer, Transacting, Transactions, Why};
 use kafka_client::{Broker, Connection, Connections, Dial, News, Server};
@@ -21,6 +22,8 @@ pub struct KafkaClient {
     connections: Connections,
     unreachable: Unreachable,
     said: Option<Instant>,
+    /// Of messages that somebody follows: batch, place in it.
+    followed: Vec<(u32, usize, Receipt)>,
 }
 
 fn time_ms() -> i64 {
@@ -40,6 +43,7 @@ impl KafkaClient {
             producer: Producer::new(options),
             transactions: transacting.map(Transactions::new),
             said: None,
+            followed: Vec::new(),
         }
     }
 
@@ -209,6 +213,17 @@ impl KafkaClient {
         }
     }
 
+    /// Says where messages are that somebody follows.
+    fn say_where(&mut self) {
+        for landed in self.producer.landed() {
+            let is_it = |one: &&(u32, usize, Receipt)| (one.0, one.1) == (landed.job, landed.place);
+            let Some((.., receipt)) = self.followed.iter().find(is_it) else { continue };
+            let topic = String::from_utf8_lossy(&landed.topic).into_owned();
+            let place = [("topic", topic.into()), ("partition", (landed.partition as u64).into())];
+            receipt.at(place.into_iter().chain(landed.offset.map(|at| ("offset", Detail::from(at)))));
+        }
+    }
+
     /// Once a minute.
     fn say(&mut self, text: &'static str, why: &str, now: Instant) {
         if self.said.is_some_and(|said| now.saturating_duration_since(said) < SAID_EVERY) {
@@ -258,12 +273,27 @@ impl Client for KafkaClient {
         self.send(now);
     }
 
+    fn follow(&mut self, id: u32, receipts: Vec<(usize, Receipt)>) {
+        // What a transaction begins with may be a part of the batch.
+        if self.transactions.is_none() {
+            self.producer.follow(id, receipts.iter().map(|(place, _)| *place));
+            self.followed.extend(receipts.into_iter().map(|(place, receipt)| (id, place, receipt)));
+        }
+    }
+
     fn outcomes(&mut self, out: &mut Vec<(u32, Outcome)>) {
         self.drive(Instant::now());
         let fates = match &mut self.transactions {
             Some(transactions) => transactions.fates(),
             None => self.producer.fates(),
         };
+        if !self.followed.is_empty() {
+            self.say_where();
+            for (id, _) in &fates {
+                self.producer.unfollow(*id);
+                self.followed.retain(|(followed, ..)| followed != id);
+            }
+        }
         out.extend(fates.into_iter().map(|(id, fate)| (id, outcome(fate))));
     }
 

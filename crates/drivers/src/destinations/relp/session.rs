@@ -118,6 +118,11 @@ impl RelpSession {
         count
     }
 
+    /// The number of the next message.
+    pub fn next_number(&self) -> u32 {
+        self.next
+    }
+
     /// Ends the session; the answer is not waited for.
     pub fn close(&mut self) {
         if self.phase == Phase::Open {

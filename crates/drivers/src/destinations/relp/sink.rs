@@ -5,13 +5,15 @@ use super::session::{Heard, RelpSession};
 use delivery::dialing::{DialOptions, Dialed, Dialing};
 use delivery::link::Link;
 use delivery::single::SinkContext;
-use delivery::target::Route;
+use delivery::target::{Route, ends};
 use delivery::unacked::Unacked;
+use engine::ledger::Reason;
 use engine::{Chunk, Progress, Sink, Status};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use wire::relp;
 
 /// A server that has not accepted the session by then does not speak RELP.
 const OPEN_MAX: Duration = Duration::from_secs(10);
@@ -156,16 +158,22 @@ impl RelpSink {
     fn send(&mut self, chunks: &mut VecDeque<Chunk>) -> io::Result<()> {
         loop {
             self.flush()?;
-            let Some(Open { session, .. }) = &mut self.open else { return Ok(()) };
+            let Some(Open { session, link }) = &mut self.open else { return Ok(()) };
             if self.dialing.is_leaving() {
                 return Ok(());
             }
             // Small chunks share a piece.
             let mut count = 0;
             while let Some(chunk) = self.unacked.next(chunks).and_then(|at| chunks.get_mut(at)) {
+                let (before, first) = (chunk.sent(), session.next_number());
                 let sent = session.send(chunk);
                 if sent == 0 {
                     break;
+                }
+                for (place, receipt) in chunk.receipts(before..before + sent) {
+                    let number = (before..place).fold(first, |number, _| relp::next(number));
+                    let transaction = ("transaction", u64::from(number).into());
+                    receipt.at(ends(link.socket()).into_iter().chain([transaction]));
                 }
                 self.unacked.sent(chunk, sent);
                 count += sent;
@@ -184,6 +192,7 @@ impl RelpSink {
         }
         let Some(chunk) = chunks.front_mut() else { return };
         self.refusals = 0;
+        chunk.say_dropped(0..1, Reason::Refused, "the server refuses it again and again");
         progress.refused("the server refuses it again and again", chunk.front().unwrap_or_default());
         chunk.skip(1);
         oplog::limited(
