@@ -20,7 +20,7 @@ use reading::Kind;
 use sql_client::{Cursor, Load, Mysql, Postgres, Sqlite, load, serve};
 use std::sync::{Arc, OnceLock};
 
-pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::SQL, build)];
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::SQL, build).needing(reading::needs)];
 
 fn build(
     s: &Settings,

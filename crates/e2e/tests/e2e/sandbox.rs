@@ -294,3 +294,46 @@ fn ports_that_are_not_named_are_not_connected_to() {
     penstock.wait_settled(1).assert_nothing_lost();
     penstock.stop();
 }
+
+#[test]
+fn a_database_in_a_file_and_the_key_of_a_sealed_log_can_be_written() {
+    let lab = Lab::new();
+    for folder in ["db", "keys", "out"] {
+        std::fs::create_dir(lab.path(folder)).expect("a folder");
+    }
+    let key = |words: &[&str]| {
+        let made = testkit::run_command(&[&["slogkey"], words].concat());
+        assert_eq!(made.code, Some(0), "{made:?}");
+    };
+    let (master, host) =
+        (lab.path("keys/master").display().to_string(), lab.path("keys/host").display().to_string());
+    key(&["-m", &master]);
+    key(&["-d", &master, "address", "number", &host]);
+    let destinations = "sql(type(sqlite3) database(\"%dir%/db/log\") table(\"t\") columns(\"text\") values(\"$MSG\"));\n\
+         file(\"%dir%/out/log\" template(\"$(slog -k %dir%/keys/host -m %dir%/keys/mac $MSG)\\n\"));";
+    let Some(mut penstock) = start(&lab, &confined(TCP, destinations, "")) else { return };
+    Sender::tcp(lab.port("in")).raw(block(0, 100).as_bytes());
+    penstock.wait_settled(100).assert_nothing_lost();
+    let log = penstock.stop();
+    assert!(log.contains("connects='53'"), "a database in a file connects to nobody: {log}");
+    assert_eq!(lab.lines("out/log").len(), 100);
+    assert!(lab.path("keys/mac").exists());
+}
+
+#[test]
+fn what_waits_where_no_destination_keeps_it_any_more_is_taken_along() {
+    let (lab, elsewhere) = (Lab::new(), Lab::new());
+    let config = |folder: &Path| {
+        let queue = format!("disk-buffer(capacity-bytes(10MiB) reliable(yes) dir(\"{}\"))", folder.display());
+        confined(TCP, &format!("network(127.0.0.1 port(%port:server%) {queue});"), "")
+    };
+    let Some(penstock) = start(&lab, &config(elsewhere.dir())) else { return };
+    Sender::tcp(lab.port("in")).raw(block(0, 100).as_bytes());
+    crate::durable::wait_on_disk(&penstock, 100);
+    penstock.stop();
+    let server = Collector::tcp(lab.port("server"));
+    let Some(mut penstock) = start(&lab, &config(&lab.path("state"))) else { return };
+    assert_complete(&server.wait_lines(100), 1, 100);
+    penstock.wait_settled_input();
+    penstock.stop();
+}

@@ -47,6 +47,13 @@ impl Known {
 }
 
 impl Engine {
+    /// The folders in which messages wait on disk, as the entries of a state file say it: also those that no
+    /// destination names any more.
+    pub fn folders_of_queues(entries: &[(Vec<u8>, Vec<u8>)]) -> impl Iterator<Item = PathBuf> {
+        let noted = entries.iter().filter(|(name, _)| name.starts_with(MARK));
+        noted.filter_map(|(_, value)| Some(Known::decode(value)?.dir))
+    }
+
     /// What waits in queues that destinations had before goes with them. These are new and held.
     pub(super) fn take_along(&self, fresh: &[Arc<dyn Destination>]) {
         for (key, destination) in &self.existing.destinations {

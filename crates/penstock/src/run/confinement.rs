@@ -13,10 +13,11 @@ use control::cli::{RunOptions, SandboxUnsaid};
 use diag::{Diagnostic, Diagnostics};
 use engine::compile::{Configured, Plan};
 use engine::driver::Start;
-use engine::{Need, Privilege};
+use engine::{Engine, Need, Privilege};
 use sandbox::{Access, Rules};
 
 use crate::configuration::{Configuration, include_path};
+use crate::run::STATE_FILE;
 
 /// What a process of any configuration reads: libraries that name services load, names, zones, authorities,
 /// itself.
@@ -171,6 +172,9 @@ fn add_own(rules: &mut Rules, options: &RunOptions) {
         folder => folder,
     };
     rules.allow_path(&options.state_dir, Access::Write);
+    // What waits in a queue that has moved is taken along. A state file that cannot be read is told of later.
+    let noted = state::Store::look(&options.state_dir.join(STATE_FILE)).unwrap_or_default();
+    Engine::folders_of_queues(&noted).for_each(|folder| allow_there(rules, &folder, Access::Write));
     rules.allow_path(&folder(&options.control), Access::Write);
     options.pid_file.iter().for_each(|path| rules.allow_path(&folder(path), Access::Write));
     let above = folder(&options.config);

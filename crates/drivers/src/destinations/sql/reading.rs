@@ -9,6 +9,7 @@ use diag::{Diagnostic, Reported};
 use driver_options::secure::{self, Side};
 use driver_options::templates::{compile, type_hint};
 use driver_options::{Reading, ports};
+use engine::Need;
 use sql_client::{Column, Login, Plan, is_identifier};
 use std::sync::Arc;
 use template::Template;
@@ -82,6 +83,17 @@ pub fn read(r: &mut Reading<'_>) -> Result<Target, Reported> {
     // Each batch is a transaction anyway.
     let _ = s.flag("flags", "explicit-commits");
     Ok(Target { kind, login, plan, writer, address })
+}
+
+/// SQLite's database is a file, with others that come and go beside it.
+pub fn needs(s: &Settings) -> Vec<Need<'static>> {
+    match (kind(s), s.text("database")) {
+        (Kind::Sqlite, Some(path)) => {
+            let path = path.to_owned();
+            vec![Need::Output { option: "database", path, create_dirs: None }, Need::Connects(Vec::new())]
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn kind(s: &Settings) -> Kind {
