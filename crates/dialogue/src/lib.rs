@@ -15,6 +15,7 @@ mod proxy;
 mod session;
 mod sinks;
 mod tally;
+mod unanswered;
 
 pub use call::{Call, Line};
 pub use client::Dialogue;
@@ -26,3 +27,4 @@ pub use proxy::Proxy;
 pub use session::{Loss, Session};
 pub use sinks::sinks;
 pub use tally::{Judged, Tally};
+pub use unanswered::Unanswered;

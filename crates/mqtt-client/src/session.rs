@@ -7,7 +7,7 @@ use crate::packet::{
     self, CONNACK, DISCONNECT, Malformed, PINGREQ, PINGRESP, PUBACK, PUBCOMP, PUBLISH, PUBREC, PUBREL,
     Packet, Reader, is_topic,
 };
-use dialogue::{Judged, Loss, Outgoing, Session, Tally, pieces};
+use dialogue::{Judged, Loss, Outgoing, Session, Tally, Unanswered, pieces};
 use flight::{Outcome, Part};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -82,8 +82,8 @@ pub struct MqttSession {
     /// Numbers of messages without an answer, by the identifiers of their packets.
     away: HashMap<u16, u64>,
     last_id: u16,
-    /// Of quality 0: where each ends in the stream of all bytes.
-    ends: VecDeque<(u64, u64)>,
+    /// Those of quality 0.
+    unanswered: Unanswered,
     /// The server owes a sign of life.
     asked: bool,
     /// What became of batches without a word of the server.
@@ -105,7 +105,7 @@ impl MqttSession {
             tally: Tally::default(),
             away: HashMap::new(),
             last_id: 0,
-            ends: VecDeque::new(),
+            unanswered: Unanswered::default(),
             asked: false,
             done: Vec::new(),
         }
@@ -140,7 +140,7 @@ impl MqttSession {
                 Some(id) => {
                     self.away.insert(id, waiting.number);
                 }
-                None => self.ends.push_back((self.packets.end(), waiting.number)),
+                None => self.unanswered.push(self.packets.end(), waiting.number),
             }
         }
     }
@@ -234,13 +234,7 @@ impl Session for MqttSession {
             return drop(self.greeting.drain(..bytes.min(self.greeting.len())));
         }
         self.packets.sent(bytes);
-        let sent_to = self.packets.sent_to();
-        while let Some(&(end, number)) = self.ends.front()
-            && end <= sent_to
-        {
-            self.ends.pop_front();
-            self.tally.judge(number, Judged::Delivered, &mut self.done);
-        }
+        self.unanswered.sent(self.packets.sent_to(), &mut self.tally, &mut self.done);
     }
 
     fn hear(&mut self, input: &[u8], out: &mut Vec<(u32, Outcome)>) -> Result<usize, Loss> {
@@ -266,7 +260,7 @@ impl Session for MqttSession {
         self.packets.clear();
         self.waiting.clear();
         self.away.clear();
-        self.ends.clear();
+        self.unanswered.clear();
         (self.waiting_bytes, self.is_open, self.asked) = (0, false, false);
     }
 

@@ -1,9 +1,8 @@
 //! What is said on one connection: the greeting, then messages without waiting.
 
 use crate::frame::{self, Frame, Malformed};
-use dialogue::{Judged, Loss, Outgoing, Session, Tally, pieces};
+use dialogue::{Judged, Loss, Outgoing, Session, Tally, Unanswered, pieces};
 use flight::{Outcome, Part};
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -31,8 +30,8 @@ pub struct StompSession {
     greeting: Vec<u8>,
     frames: Outgoing,
     tally: Tally,
-    /// Without receipts: where each message ends in the stream of all bytes, and its number.
-    ends: VecDeque<(u64, u64)>,
+    /// All of them without receipts.
+    unanswered: Unanswered,
     /// What became of batches without a word of the server.
     done: Vec<(u32, Outcome)>,
 }
@@ -45,7 +44,7 @@ impl StompSession {
             greeting: Vec::new(),
             frames: Outgoing::default(),
             tally: Tally::default(),
-            ends: VecDeque::new(),
+            unanswered: Unanswered::default(),
             done: Vec::new(),
         }
     }
@@ -75,7 +74,7 @@ impl StompSession {
         out.extend_from_slice(body);
         out.push(0);
         if !self.plan.receipts {
-            self.ends.push_back((self.frames.end(), number));
+            self.unanswered.push(self.frames.end(), number);
         }
     }
 
@@ -137,13 +136,7 @@ impl Session for StompSession {
             return drop(self.greeting.drain(..bytes.min(self.greeting.len())));
         }
         self.frames.sent(bytes);
-        let sent_to = self.frames.sent_to();
-        while let Some(&(end, number)) = self.ends.front()
-            && end <= sent_to
-        {
-            self.ends.pop_front();
-            self.tally.judge(number, Judged::Delivered, &mut self.done);
-        }
+        self.unanswered.sent(self.frames.sent_to(), &mut self.tally, &mut self.done);
     }
 
     fn hear(&mut self, input: &[u8], out: &mut Vec<(u32, Outcome)>) -> Result<usize, Loss> {
@@ -167,7 +160,7 @@ impl Session for StompSession {
         out.append(&mut self.done);
         self.tally.lost(fault, (self.frames.sent_to(), false), out);
         self.frames.clear();
-        self.ends.clear();
+        self.unanswered.clear();
         self.is_open = false;
     }
 
