@@ -145,8 +145,8 @@ impl Outbox {
         self.buffers.iter().map(|buffer| buffer.chunk.ends.len()).collect()
     }
 
-    /// Calls `f` with each message that was added since, and the name of its outlet. The receipt that it gives
-    /// goes with the message.
+    /// Calls `f` with each message that was added since, and the name of its outlet. The receipt that it
+    /// gives goes with the message.
     pub(crate) fn each_since(&mut self, before: &[usize], mut f: impl FnMut(&str, &[u8]) -> Option<Receipt>) {
         for (at, buffer) in self.buffers.iter_mut().enumerate() {
             for place in before.get(at).copied().unwrap_or(0)..buffer.chunk.ends.len() {

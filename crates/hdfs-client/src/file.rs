@@ -89,8 +89,8 @@ impl Open {
         Unsure { path: self.path, synced: self.synced.saturating_sub(from as u64), tail: load.body.clone() }
     }
 
-    /// Returns its path. All that was acknowledged is there, whatever becomes of this; but nobody can read the
-    /// end of a file whose datanodes were restarted while it was open. The cluster closes that one.
+    /// Returns its path. All that was acknowledged is there, whatever becomes of this; but nobody can read
+    /// the end of a file whose datanodes were restarted while it was open. The cluster closes that one.
     pub async fn close(mut self, cluster: &Cluster) -> Option<String> {
         let Err(trouble) = cluster.ask(self.writer.close()).await else { return Some(self.path) };
         if let Ok(Some(_)) = cluster.settled_length(&self.path).await {

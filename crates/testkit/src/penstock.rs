@@ -71,8 +71,8 @@ impl<'a> Start<'a> {
         self
     }
 
-    /// Without `PENSTOCK_ARGS`, for tests of what a sandbox changes on purpose: a reload in this very process that
-    /// needs more than the process began with, `NoNewPrivs`, `--sandbox` itself.
+    /// Without `PENSTOCK_ARGS`, for tests of what a sandbox changes on purpose: a reload in this very process
+    /// that needs more than the process began with, `NoNewPrivs`, `--sandbox` itself.
     pub fn free(mut self) -> Start<'a> {
         self.how.is_free = true;
         self

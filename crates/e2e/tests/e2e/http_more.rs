@@ -211,8 +211,8 @@ fn a_batch_that_is_not_full_goes_when_nothing_more_comes() {
     penstock.stop();
 }
 
-/// What the sources may have under way is less than what all workers gather: nothing waits for the timeout but
-/// the end.
+/// What the sources may have under way is less than what all workers gather: nothing but the end waits for
+/// the timeout.
 #[test]
 fn batches_that_hold_their_source_go_before_they_are_full() {
     let lab = Lab::new();

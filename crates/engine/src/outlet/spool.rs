@@ -10,6 +10,7 @@ mod behind;
 mod detach;
 mod lag;
 mod loss;
+mod memory;
 mod settling;
 mod shelter;
 mod span;
@@ -18,7 +19,7 @@ mod storing;
 use crate::chunk::Chunk;
 use crate::durable::{DiskBuffer, LogFolder, MEMORY_BYTES};
 use crate::ledger::Remains;
-use crate::outlet::{Outlet, states::Attendance, states::Flow};
+use crate::outlet::{Outlet, states::Flow};
 use crate::window::{Ticket, Tickets};
 use ahead::Ahead;
 pub(super) use ahead::Wait;
@@ -30,21 +31,12 @@ pub(super) use lag::LAG_MAX;
 use lag::Lag;
 pub(super) use loss::Loss;
 use loss::cut;
+pub(super) use memory::Memory;
 use span::{Finished, Span};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 use store::{Full, Queue};
-
-/// The part of an outlet's queue that is in memory.
-pub(super) struct Memory<'a> {
-    pub chunks: &'a mut VecDeque<Chunk>,
-    /// What is being written right now included.
-    pub messages: &'a mut usize,
-    /// Some of them are in the hands of whoever writes.
-    pub attendance: Attendance,
-    pub flow: Flow,
-}
 
 pub(super) struct Spool {
     options: Arc<DiskBuffer>,

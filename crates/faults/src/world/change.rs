@@ -166,8 +166,8 @@ impl World {
         sockets::tcp_listening(self.lab.port("in0")) && self.answers()
     }
 
-    /// What is in the state folder of one that was killed answers nobody. One that runs may say that it is not
-    /// well: a receiver is away for long.
+    /// What is in the state folder of one that was killed answers nobody. One that runs may say that it is
+    /// not well: a receiver is away for long.
     fn answers(&self) -> bool {
         ask(&self.lab.path("state"), "HEALTHCHECK").is_ok()
     }
