@@ -128,8 +128,11 @@ fn the_state_folder_is_closed_whatever_the_umask() {
     wait_until("the control socket", || state.join("penstock.ctl").exists());
     let mode = |path: &std::path::Path| std::fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777;
     let mut sender = Sender::tcp(lab.port("in"));
-    sender.line("<13>kept");
-    wait_until("what is kept", || state.join("keep-input").exists());
+    // What comes while the program is still starting is not kept.
+    wait_until("what is kept", || {
+        sender.line("<13>kept");
+        state.join("keep-input").exists()
+    });
     let (mut folders, mut files) = (vec![state, lab.path("queues")], 0);
     while let Some(folder) = folders.pop() {
         assert_eq!(mode(&folder), 0o750, "{}", folder.display());
