@@ -116,14 +116,17 @@ mod tests {
         }
     }
 
-    /// A log with `count` messages in queue `q`, of which some in the middle are damaged.
-    fn damaged_log(dir: &Path, count: usize, damaged: Range<usize>) -> Arc<Log> {
+    /// A log with `count` messages in queue `q`, of which some in the middle are damaged. The numbers behind
+    /// each of them: there may be holes.
+    fn damaged_log(dir: &Path, count: usize, damaged: Range<usize>) -> (Arc<Log>, Vec<u64>) {
         let opened = Log::open(store::Options::new(dir)).expect("made");
         let queue = opened.log.queue(b"q", 1 << 30, Box::new(|| ())).expect("made");
-        for number in 0..count {
+        let append = |number| {
             let text = format!("message {number:04}");
-            queue.append(text.as_bytes(), &[text.len() as u32], Safe::Written, Box::new(())).expect("room");
-        }
+            let (bytes, ends) = (text.as_bytes(), [text.len() as u32]);
+            queue.append(bytes, &ends, Safe::Written, Box::new(())).expect("room").end
+        };
+        let numbers = (0..count).map(append).collect();
         opened.log.flush();
         opened.log.close();
         let mut files = std::fs::read_dir(dir.join("penstock-store")).expect("a folder").flatten();
@@ -135,25 +138,26 @@ mod tests {
             bytes[at] ^= 0x20;
         }
         std::fs::write(file.path(), bytes).expect("written");
-        Log::open(store::Options::new(dir)).expect("opened").log
+        (Log::open(store::Options::new(dir)).expect("opened").log, numbers)
     }
 
     #[test]
     fn damaged_messages_are_dropped_with_those_around_them() {
-        let check = |damaged: Range<usize>, until: fn(&QueueInfo) -> Option<u64>, expected: [u64; 2]| {
+        let check = |damaged: Range<usize>, first: Option<usize>, expected: [u64; 2]| {
             let dir = tempfile::tempdir().expect("folder");
-            let log = damaged_log(dir.path(), 100, damaged.clone());
+            let (log, numbers) = damaged_log(dir.path(), 100, damaged.clone());
             let info = |log: &Arc<Log>| log.queues().into_iter().find(|queue| queue.name == b"q");
             let queue = info(&log).expect("the queue");
-            let gone = forget(&log, &queue, until(&queue)).expect("dropped");
+            let until = first.map(|count| count.checked_sub(1).map_or(queue.first_waiting, |n| numbers[n]));
+            let gone = forget(&log, &queue, until).expect("dropped");
             let left = info(&log).map_or(0, |queue| queue.waiting.messages);
             assert_eq!([gone.messages, left], expected, "{damaged:?}");
             log.close();
         };
-        check(0..0, |_| None, [100, 0]);
-        check(10..13, |_| None, [100, 0]);
-        check(0..0, |queue| Some(queue.first_waiting + 40), [40, 60]);
-        check(10..13, |queue| Some(queue.first_waiting + 40), [40, 60]);
-        check(10..13, |queue| Some(queue.first_waiting), [0, 100]);
+        check(0..0, None, [100, 0]);
+        check(10..13, None, [100, 0]);
+        check(0..0, Some(40), [40, 60]);
+        check(10..13, Some(40), [40, 60]);
+        check(10..13, Some(0), [0, 100]);
     }
 }
