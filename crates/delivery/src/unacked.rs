@@ -151,7 +151,7 @@ mod tests {
 
         /// One `write` that sends up to `max` messages; returns them.
         fn write(&mut self, mut max: usize) -> String {
-            let mut progress = Progress { counters: &self.counters, more: false, by_chunk: false };
+            let mut progress = Progress::new(&self.counters);
             assert!(self.unacked.settle(&mut self.chunks, &mut progress));
             let mut out = Vec::new();
             while max > 0
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn a_write_that_did_not_end_is_noticed() {
         let mut desk = Desk::new(&[&["a"]]);
-        let mut progress = Progress { counters: &desk.counters, more: false, by_chunk: false };
+        let mut progress = Progress::new(&desk.counters);
         assert!(desk.unacked.settle(&mut desk.chunks, &mut progress));
         desk.unacked.sent(&mut desk.chunks[0], 1);
         assert!(!desk.unacked.settle(&mut desk.chunks, &mut progress));

@@ -44,7 +44,7 @@ pub use feed::{Feed, Read};
 pub use friction::{Friction, friction};
 pub use need::{Address, Key, Made, Need, Privilege};
 pub use outbox::Outbox;
-pub use outlet::{Form, Headroom, OnDisk, Outlet, Progress, QueueLimits, Sink, Standing, Status};
+pub use outlet::{Form, Headroom, OnDisk, Outlet, Progress, QueueLimits, Sink, Standing, Status, Supply};
 pub use receipt::{Detail, End, Receipt, Said};
 pub use runtime::take_over::{Parted, take_in};
 pub use runtime::{Engine, EngineOptions, LeftBehind, Rest, View};

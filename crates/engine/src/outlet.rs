@@ -41,7 +41,7 @@ use std::time::{Duration, Instant};
 
 pub use durable::OnDisk;
 pub use form::Form;
-pub use sink::{Progress, Sink, Status};
+pub use sink::{Progress, Sink, Status, Supply};
 pub use standing::{Headroom, Standing};
 pub(crate) use take_along::Berth;
 
@@ -98,6 +98,11 @@ impl Queue {
         self.chunks.retain(|c| !c.is_empty());
         self.messages -= cut;
         cut
+    }
+
+    /// What comes while that waits which is here.
+    fn supply(&self) -> Supply {
+        self.spool.as_ref().map_or(Supply::Sources, |spool| spool.supply(self.messages))
     }
 }
 
@@ -249,7 +254,7 @@ impl Outlet {
     fn empty(self: &Arc<Outlet>, mut more: bool) -> bool {
         let (mut work, mut asked) = (VecDeque::new(), false);
         loop {
-            {
+            let supply = {
                 let mut queue = friction::lock(&self.queue);
                 if queue.attendance.call() {
                     return false;
@@ -287,8 +292,9 @@ impl Outlet {
                 queue.in_hand = work.front().and_then(Chunk::came);
                 queue.attendance.begin();
                 queue.not_before = None;
-            }
-            let Written { status, unsettled, is_awaited } = self.write(&mut work, more);
+                queue.supply()
+            };
+            let Written { status, unsettled, is_awaited } = self.write(&mut work, more, supply);
             // Who came meanwhile and found somebody here may want all of it written.
             more = false;
             let left: usize = work.iter().map(Chunk::messages).sum();
@@ -339,10 +345,10 @@ impl Outlet {
     }
 
     /// A panic inside a sink costs the chunk it was working on, not the process.
-    fn write(&self, work: &mut VecDeque<Chunk>, more: bool) -> Written {
+    fn write(&self, work: &mut VecDeque<Chunk>, more: bool, supply: Supply) -> Written {
         let mut sink = friction::lock(&self.sink);
         let by_chunk = self.place.get().is_some();
-        let mut progress = Progress { counters: &self.counters, more, by_chunk };
+        let mut progress = Progress { counters: &self.counters, more, by_chunk, supply };
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             work.iter_mut().for_each(Chunk::seal);
             sink.write(work, &mut progress)

@@ -9,7 +9,7 @@ use crate::pace::{Kind, Pace};
 use crate::runs::{Runs, State};
 use crate::trouble::Trouble;
 use engine::ledger::Reason;
-use engine::{Chunk, Progress, Status};
+use engine::{Chunk, Progress, Status, Supply};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,6 +33,8 @@ pub struct Account {
     stale: bool,
     /// Between the beginning and the end of a `write`.
     working: bool,
+    /// What comes while a batch waits to become full.
+    supply: Supply,
     /// When what waits to become full is looked at again.
     look: Option<Instant>,
     /// When the outlet will be called.
@@ -66,6 +68,7 @@ impl Account {
             refusals: 0,
             stale: false,
             working: false,
+            supply: Supply::default(),
             look: None,
             timer: None,
             well_until: None,
@@ -160,6 +163,7 @@ impl Account {
         now: Instant,
     ) -> bool {
         let whole = !std::mem::replace(&mut self.working, true);
+        self.supply = progress.supply;
         self.timer = self.timer.filter(|at| *at > now);
         let sent: usize = chunks.iter().map(Chunk::sent).sum();
         if !whole || sent != self.runs.messages() {
@@ -222,7 +226,7 @@ impl Account {
                 allowed => allowed,
             },
         };
-        let due = self.due(chunks, from).filter(|due| *due > now && !self.keeps_waiting(chunks));
+        let due = self.due(chunks, from).filter(|due| *due > now && !self.is_all(chunks));
         if let Some(due) = due.filter(|_| !self.limits.keyed && !cut::fills(chunks, from, &self.limits)) {
             return self.later(due, chunks, now);
         }
@@ -233,10 +237,15 @@ impl Account {
         }
     }
 
-    /// Whether a source cannot read for want of what waits here: then nothing comes that would make a batch
-    /// full. The answer to one that is on the way lets the source read.
-    fn keeps_waiting(&self, chunks: &VecDeque<Chunk>) -> bool {
-        self.runs.away() == 0 && chunks.iter().any(Chunk::keeps_waiting)
+    /// Whether nothing comes that would make a batch full before some of what waits here is finished. The
+    /// answer to one that is on the way lets more come.
+    fn is_all(&self, chunks: &VecDeque<Chunk>) -> bool {
+        self.runs.away() == 0
+            && match self.supply {
+                Supply::Sources => chunks.iter().any(Chunk::keeps_waiting),
+                Supply::Disk => false,
+                Supply::Ended => true,
+            }
     }
 
     /// A batch waits to become full. Its source may come to wait for it meanwhile.

@@ -4,7 +4,7 @@
 
 use crate::{Client, FlightSink, Limits, Outcome, Part, Verdict, enclose, opened};
 use engine::ledger::{DestinationCounters, Reason};
-use engine::{Budget, Chunk, Progress, Sink, Status, Wake, Window};
+use engine::{Budget, Chunk, Progress, Sink, Status, Supply, Wake, Window};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -103,6 +103,7 @@ struct Bench {
     counters: Arc<DestinationCounters>,
     now: Instant,
     pushed: usize,
+    supply: Supply,
 }
 
 impl Bench {
@@ -110,7 +111,15 @@ impl Bench {
         let (server, counters) = (Arc::default(), Arc::new(DestinationCounters::default()));
         let fake = Fake { server: Arc::clone(&server), room: limits.away };
         let sink = FlightSink::new(fake, limits, "test".into(), 1, &counters);
-        Bench { server, sink, chunks: VecDeque::new(), counters, now: Instant::now(), pushed: 0 }
+        Bench {
+            server,
+            sink,
+            chunks: VecDeque::new(),
+            counters,
+            now: Instant::now(),
+            pushed: 0,
+            supply: Supply::Sources,
+        }
     }
 
     fn push(&mut self, messages: usize) {
@@ -124,7 +133,7 @@ impl Bench {
     }
 
     fn write(&mut self) -> Status {
-        let mut progress = Progress { counters: &self.counters, more: false, by_chunk: false };
+        let mut progress = Progress { supply: self.supply, ..Progress::new(&self.counters) };
         self.sink.write_at(&mut self.chunks, &mut progress, self.now)
     }
 
@@ -356,12 +365,14 @@ fn a_client_that_waits_for_a_time_is_called_then() {
     assert!(matches!(bench.write(), Status::Blocked), "it is past");
 }
 
+struct Nobody;
+
+impl Wake for Nobody {
+    fn wake(&self) {}
+}
+
 #[test]
 fn a_batch_for_which_its_source_waits_goes_before_it_is_full() {
-    struct Nobody;
-    impl Wake for Nobody {
-        fn wake(&self) {}
-    }
     let timeout = Some(Duration::from_secs(60));
     let mut bench = Bench::new(Limits { lines: 100, timeout, ..Limits::default() });
     let window = Window::new(10, None, Budget::new(1000));
@@ -380,4 +391,26 @@ fn a_batch_for_which_its_source_waits_goes_before_it_is_full() {
     assert_eq!(bench.server.lock().expect("lock").away.len(), 1);
     bench.drain();
     assert!(window.may_read(&waker));
+}
+
+/// Its source waits for it, and for the disk too: that lets it go sooner, and the batch gets full.
+#[test]
+fn a_batch_with_a_disk_behind_it_goes_only_when_that_brings_nothing_more() {
+    let timeout = Some(Duration::from_secs(60));
+    let mut bench = Bench::new(Limits { lines: 100, timeout, ..Limits::default() });
+    let window = Window::new(10, None, Budget::new(1000));
+    let waker: Arc<dyn Wake> = Arc::new(Nobody);
+    bench.supply = Supply::Disk;
+    bench.push(10);
+    bench.chunks[0].comes();
+    bench.now = Instant::now();
+    bench.chunks[0].tickets.push(window.ticket(10, 10));
+    assert!(!window.may_read(&waker));
+    bench.now += Duration::from_secs(10);
+    bench.write();
+    assert!(bench.server.lock().expect("lock").away.is_empty(), "the disk takes what comes");
+    bench.supply = Supply::Ended;
+    bench.write();
+    assert_eq!(bench.server.lock().expect("lock").away.len(), 1, "there is no room for more");
+    bench.drain();
 }

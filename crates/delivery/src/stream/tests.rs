@@ -276,7 +276,7 @@ fn the_message_under_way_is_finished_before_the_queue_goes_elsewhere() {
     let mut sink = make(&["127.0.0.1"], port, options())(place);
     let counters = DestinationCounters::default();
     let messages = huge(3);
-    let mut progress = Progress { counters: &counters, more: false, by_chunk: false };
+    let mut progress = Progress::new(&counters);
     let mut chunks = VecDeque::from([chunk(&messages)]);
     drop(std::mem::replace(&mut peer, {
         sink.event();

@@ -211,6 +211,26 @@ fn a_batch_that_is_not_full_goes_when_nothing_more_comes() {
     penstock.stop();
 }
 
+/// The memory part of its queue holds less than a batch: nothing but the end waits for the timeout.
+#[test]
+fn batches_larger_than_what_may_be_in_memory_go_nevertheless() {
+    for reliable in ["yes", "no"] {
+        let lab = Lab::new();
+        let taken = Taken::default();
+        let there = taken.clone();
+        let server = HttpServer::start(0, move |request| there.take(request));
+        let options = format!(
+            "batch-lines(5000) batch-timeout(86400000)
+             disk-buffer(reliable({reliable}) front-cache-size(1000) capacity-bytes(100MiB))"
+        );
+        let penstock = Penstock::start(&lab, &config(server.port(), &options));
+        feed(&lab, 20_000);
+        wait_until("all but one batch", || penstock.ledger().destination("away").delivered >= 19_000);
+        assert!(taken.lines().len() >= 19_000);
+        assert!(server.requests().len() < 100, "{} requests", server.requests().len());
+    }
+}
+
 /// What the sources may have under way is less than what all workers gather: nothing but the end waits for
 /// the timeout.
 #[test]

@@ -167,7 +167,7 @@ impl Outlet {
     fn finish(&self, chunks: &mut VecDeque<Chunk>, until: Instant) {
         let Some(chunk) = chunks.front_mut() else { return };
         let mut sink = self.sink.lock();
-        let mut progress = Progress { counters: &self.counters, more: false, by_chunk: false };
+        let mut progress = Progress::new(&self.counters);
         let finish = std::panic::AssertUnwindSafe(|| sink.finish(chunk, &mut progress, until));
         if std::panic::catch_unwind(finish).is_err() {
             return;

@@ -21,6 +21,18 @@ pub enum Status {
     Wait(Duration),
 }
 
+/// What comes to an outlet while a batch waits to become full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Supply {
+    /// More, as long as the sources can read: see [`Chunk::keeps_waiting`].
+    #[default]
+    Sources,
+    /// More in any case: the disk takes what the sources bring.
+    Disk,
+    /// Nothing until some of what is here is finished: there is no room for it.
+    Ended,
+}
+
 /// Counts what a sink finished, and sends the buffers home.
 pub struct Progress<'a> {
     pub counters: &'a DestinationCounters,
@@ -29,9 +41,15 @@ pub struct Progress<'a> {
     /// The disk keeps account of what is finished: a sink that nobody answers comes back after each chunk, so
     /// that a kill doubles no more than that.
     pub by_chunk: bool,
+    pub supply: Supply,
 }
 
-impl Progress<'_> {
+impl<'a> Progress<'a> {
+    /// Of what is written by itself: nothing more comes.
+    pub fn new(counters: &'a DestinationCounters) -> Progress<'a> {
+        Progress { counters, more: false, by_chunk: false, supply: Supply::default() }
+    }
+
     /// Everything in a chunk was reported as delivered or dropped: its tickets are settled and its buffer
     /// goes home.
     pub fn finished(&mut self, mut chunk: Chunk) {

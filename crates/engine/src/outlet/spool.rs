@@ -19,7 +19,7 @@ mod storing;
 use crate::chunk::Chunk;
 use crate::durable::{DiskBuffer, LogFolder, MEMORY_BYTES};
 use crate::ledger::Remains;
-use crate::outlet::{Outlet, states::Flow};
+use crate::outlet::{Outlet, Supply, states::Flow};
 use crate::window::{Ticket, Tickets};
 use ahead::Ahead;
 pub(super) use ahead::Wait;
@@ -193,6 +193,13 @@ impl Spool {
     fn is_half_empty(&self, messages: usize) -> bool {
         let (used, max) = self.fill(messages);
         used <= max / 2
+    }
+
+    /// What comes while that waits which is in memory.
+    pub fn supply(&self, messages: usize) -> Supply {
+        let is_read = self.behind.is_none() || self.is_half_empty(messages);
+        let takes = !matches!(self.refused, Some(Full::Capacity | Full::Disk | Full::Closed));
+        if is_read && takes && !self.is_full(messages) { Supply::Disk } else { Supply::Ended }
     }
 
     /// Takes the queue. What it holds comes before what came here meanwhile. Returns the messages that were

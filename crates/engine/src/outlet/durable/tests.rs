@@ -4,7 +4,7 @@ mod slow;
 use super::*;
 use crate::chunk::Whole;
 use crate::ledger::DestinationCounters;
-use crate::outlet::{Progress, QueueLimits, Sink, Status};
+use crate::outlet::{Progress, QueueLimits, Sink, Status, Supply};
 use crate::window::{Budget, Ticket, Window};
 use crate::worker::{Shared, Worker};
 use parking_lot::Mutex;
@@ -18,10 +18,13 @@ struct Fake {
     room: Arc<Mutex<usize>>,
     /// It is only slow: whoever calls it says when it takes more.
     blocks: Arc<AtomicBool>,
+    /// What it was last told.
+    supply: Arc<Mutex<Supply>>,
 }
 
 impl Sink for Fake {
     fn write(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> Status {
+        *self.supply.lock() = progress.supply;
         while let Some(chunk) = chunks.front_mut() {
             let mut room = self.room.lock();
             while *room > 0
@@ -56,6 +59,7 @@ struct Desk {
     got: Arc<Mutex<Vec<u8>>>,
     room: Arc<Mutex<usize>>,
     blocks: Arc<AtomicBool>,
+    supply: Arc<Mutex<Supply>>,
     running: Option<Running>,
     next: usize,
 }
@@ -86,6 +90,7 @@ impl Desk {
             got: Arc::default(),
             room: Arc::default(),
             blocks: Arc::default(),
+            supply: Arc::default(),
             running: None,
             next: 0,
         };
@@ -113,6 +118,7 @@ impl Desk {
             got: Arc::clone(&self.got),
             room: Arc::clone(&self.room),
             blocks: Arc::clone(&self.blocks),
+            supply: Arc::clone(&self.supply),
         };
         let counters: Arc<DestinationCounters> = Arc::default();
         let limits = QueueLimits { messages_max: 5 };
@@ -473,4 +479,40 @@ fn what_is_dropped_on_request_goes_from_the_front_and_is_counted() {
         desk.outlet().waiting() == 0
     });
     assert_eq!(desk.delivered(), (0..30).chain(900..1000).collect::<Vec<_>>());
+}
+
+/// The rig's memory takes 100 messages.
+#[test]
+fn a_sink_hears_whether_more_can_come_before_it_is_done() {
+    both(|reliable| {
+        let mut desk = Desk::new(reliable);
+        let told = |desk: &Desk| {
+            wait_until(|| {
+                desk.pump();
+                desk.outlet().queue.try_lock().is_some_and(|queue| !queue.chunks.is_empty())
+            });
+            *desk.supply.lock()
+        };
+        desk.push(50, true, None);
+        assert_eq!(told(&desk), Supply::Disk);
+        desk.push(50, true, None);
+        assert_eq!(told(&desk), Supply::Ended, "memory is full");
+        desk.push(500, true, None);
+        desk.let_through(30);
+        assert_eq!(told(&desk), Supply::Ended, "more is on disk, and is read when half of this is done");
+        desk.check_all();
+        *desk.room.lock() = 0;
+        desk.push(10, true, None);
+        assert_eq!(told(&desk), Supply::Disk);
+        desk.check_all();
+    });
+    let mut desk = small(true);
+    for _ in 0..11 {
+        desk.push(9, true, None);
+    }
+    wait_until(|| {
+        desk.pump();
+        *desk.supply.lock() == Supply::Ended
+    });
+    assert_eq!(desk.outlet().waiting(), 99, "the disk is full, and memory is not");
 }
