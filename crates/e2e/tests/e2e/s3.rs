@@ -187,15 +187,21 @@ fn a_large_object_goes_in_parts_and_what_was_left_of_another_is_taken_back() {
     }
     assert_eq!(server.uploads(), 0);
     // What a killed one leaves behind has the name of its queue; another's upload is left alone.
+    wait_until("all of it", || penstock.ledger().source("s").received == 12_600);
     penstock.signal(Signal::KILL);
     penstock.wait_end();
     let place = names[0].rfind('-').expect("a place");
     server.begin_upload(&format!("{}-9999999999999999.log", &names[0][..place]));
     server.begin_upload("another");
     let penstock = Penstock::start(&lab, &config(&server, options));
+    // What was left of the first ones is an object of its own, that waits for nothing.
+    wait_until("the rest", || {
+        let ledger = penstock.ledger();
+        ledger.destination("d").delivered > 0 && ledger.destination("d").waiting == 0
+    });
+    let rest = penstock.ledger().destination("d").delivered;
     feed_large(&lab, 12_600);
-    // What was left of the first ones is an object of its own.
-    wait_until("another object", || penstock.ledger().destination("d").delivered > 12_000);
+    wait_until("another object", || penstock.ledger().destination("d").delivered > rest + 12_000);
     assert_eq!(server.uploads(), 1);
     let lines = server.lines("app/");
     assert!(
