@@ -9,7 +9,7 @@ use crate::frame::{
 };
 use crate::publish::{self, Message};
 use dialogue::{Judged, Loss, Outgoing, Session, Tally, pieces};
-use flight::{Outcome, Part};
+use flight::{Outcome, Part, Receipt};
 use greeting::Stage;
 use sent::Sent;
 use std::sync::Arc;
@@ -57,6 +57,7 @@ pub struct Plan {
 struct Early {
     id: u32,
     messages: Vec<Vec<u8>>,
+    followed: Vec<(usize, Receipt)>,
 }
 
 pub struct AmqpSession {
@@ -77,6 +78,8 @@ pub struct AmqpSession {
     done: Vec<(u32, Outcome)>,
     /// When this side has said something last, as far as it looks.
     spoke: Option<Instant>,
+    /// Of the batch that begins next.
+    followed: Vec<(usize, Receipt)>,
 }
 
 impl AmqpSession {
@@ -94,10 +97,20 @@ impl AmqpSession {
             is_at_fault: false,
             done: Vec::new(),
             spoke: None,
+            followed: Vec::new(),
         }
     }
 
     fn publish(&mut self, id: u32, messages: &[&[u8]]) {
+        for (at, receipt) in std::mem::take(&mut self.followed) {
+            let Some(message) = messages.get(at).map(|message| Message::of(message)) else { continue };
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned().into();
+            receipt.at([
+                ("exchange", self.plan.exchange.name.as_str().into()),
+                ("routing_key", text(message.routing_key)),
+                ("message_id", text(&message.id_text())),
+            ]);
+        }
         let first = self.tally.begin(id, messages.len(), self.messages.end());
         for (number, message) in (first..).zip(messages) {
             let message = Message::of(message);
@@ -141,7 +154,8 @@ impl AmqpSession {
             _ => {
                 self.greeted(method, &mut rest)?;
                 if self.stage == Stage::Open {
-                    for Early { id, messages } in std::mem::take(&mut self.early) {
+                    for Early { id, messages, followed } in std::mem::take(&mut self.early) {
+                        self.followed = followed;
                         self.publish(id, &messages.iter().map(Vec::as_slice).collect::<Vec<_>>());
                     }
                 }
@@ -207,13 +221,17 @@ impl Session for AmqpSession {
         self.tally.batches() + self.early.len() < BATCHES_MAX && self.held_bytes() < HELD_BYTES_MAX
     }
 
+    fn follow(&mut self, receipts: Vec<(usize, Receipt)>) {
+        self.followed = receipts;
+    }
+
     fn begin(&mut self, id: u32, part: &Part<'_>) {
         if self.stage == Stage::Open {
             self.messages.bytes().reserve(part.bytes + part.messages.len() * 64);
             return self.publish(id, part.messages);
         }
         let messages = part.messages.iter().map(|message| message.to_vec()).collect();
-        self.early.push(Early { id, messages });
+        self.early.push(Early { id, messages, followed: std::mem::take(&mut self.followed) });
     }
 
     fn open(&mut self) {

@@ -6,8 +6,8 @@ use delivery::bell::Bell;
 use delivery::dialing::Dialed;
 use delivery::link::Link;
 use delivery::single::SinkContext;
-use delivery::target::{Next, Route};
-use flight::{Client, Outcome, Part};
+use delivery::target::{Next, Route, ends};
+use flight::{Client, Outcome, Part, Receipt};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -45,6 +45,8 @@ pub struct Dialogue<S> {
     since: Instant,
     /// Why the last address did not answer.
     failed: Option<io::Error>,
+    /// Of batches on the way, by their numbers.
+    followed: Vec<(u32, Receipt)>,
 }
 
 impl<S: Session> Dialogue<S> {
@@ -63,6 +65,7 @@ impl<S: Session> Dialogue<S> {
             is_leaving: false,
             since: Instant::now(),
             failed: None,
+            followed: Vec::new(),
         }
     }
 
@@ -207,6 +210,22 @@ impl<S: Session> Dialogue<S> {
         self.is_wanted = false;
     }
 
+    /// Says over which connection messages went that somebody follows, where their batches are answered.
+    fn say_where(&mut self) {
+        let link = match &self.state {
+            State::Open(link) => Some(link.socket()),
+            State::Idle | State::Connecting(_) => None,
+        };
+        let outcomes = &self.outcomes;
+        self.followed.retain(|(id, receipt)| {
+            let is_answered = outcomes.iter().any(|(answered, _)| answered == id);
+            if let (true, Some(socket)) = (is_answered, link) {
+                receipt.also(ends(socket));
+            }
+            !is_answered
+        });
+    }
+
     /// What is known without an event is heard with the next one.
     fn ring(&self) {
         if !self.outcomes.is_empty()
@@ -250,8 +269,16 @@ impl<S: Session> Client for Dialogue<S> {
         self.ring();
     }
 
+    fn follow(&mut self, id: u32, receipts: Vec<(usize, Receipt)>) {
+        self.followed.extend(receipts.iter().map(|(_, receipt)| (id, receipt.clone())));
+        self.session.follow(receipts);
+    }
+
     fn outcomes(&mut self, out: &mut Vec<(u32, Outcome)>) {
         self.drive(Instant::now());
+        if !self.followed.is_empty() {
+            self.say_where();
+        }
         out.append(&mut self.outcomes);
     }
 

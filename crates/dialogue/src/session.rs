@@ -1,6 +1,6 @@
 //! What a protocol is to a [`crate::Dialogue`].
 
-use flight::{Outcome, Part};
+use flight::{Outcome, Part, Receipt};
 use std::time::Instant;
 
 /// Why a connection is of no use any more.
@@ -16,6 +16,10 @@ pub enum Loss {
 pub trait Session: Send {
     /// Whether another batch may begin.
     fn has_room(&self) -> bool;
+
+    /// Somebody follows messages of the batch that begins next, of these places in it: their receipts are to
+    /// be told what this side and the server call them.
+    fn follow(&mut self, receipts: Vec<(usize, Receipt)>);
 
     /// A batch, whether there is a connection or not. Its outcome is said later, once.
     fn begin(&mut self, id: u32, part: &Part<'_>);

@@ -78,13 +78,23 @@ impl Receipt {
         let mut slip = self.0.lock();
         let after = slip.queued.elapsed();
         let said = slip.said.get_or_insert_with(|| Said { place: Vec::new(), after, end: None });
-        said.after = after;
+        if said.end.is_none() {
+            said.after = after;
+        }
         change(said);
     }
 
     /// The message was sent there, or is there. What was said of another place before is over.
     pub fn at(&self, place: impl IntoIterator<Item = (&'static str, Detail)>) {
         self.say(|said| said.place = place.into_iter().take(DETAILS_MAX).collect());
+    }
+
+    /// More about where it is, behind what is known.
+    pub fn also(&self, more: impl IntoIterator<Item = (&'static str, Detail)>) {
+        self.say(|said| {
+            let room = DETAILS_MAX.saturating_sub(said.place.len());
+            said.place.extend(more.into_iter().take(room));
+        });
     }
 
     /// The destination has it.
@@ -133,7 +143,8 @@ mod tests {
         assert!(receipt.said().is_none() && !receipt.is_ended());
         receipt.at([("server", "a".into())]);
         assert_eq!(receipt.said().map(|said| said.end), Some(None));
-        receipt.clone().at([("server", "b".into()), ("offset", 7.into())]);
+        receipt.clone().at([("server", "b".into())]);
+        receipt.also([("offset", 7.into())]);
         receipt.dropped(Reason::Refused, "no");
         receipt.delivered();
         let said = receipt.said().expect("something");
@@ -145,6 +156,7 @@ mod tests {
     fn what_is_kept_is_bounded() {
         let receipt = Receipt::new();
         receipt.at((0..99).map(|_| ("x", Detail::from("é".repeat(2000)))));
+        receipt.also([("y", 1.into())]);
         let place = receipt.said().expect("a place").place;
         assert_eq!(place.len(), DETAILS_MAX);
         assert_eq!(place[0].1, Detail::Text("é".repeat(512)));

@@ -27,6 +27,8 @@ mod trouble;
 
 pub use contract::{Client, Outcome, Part, Verdict};
 pub use cut::{enclose, opened};
+/// What clients say of messages that somebody follows.
+pub use engine::{Detail, Receipt};
 pub use fields::{Fields, begin_fields, fields, put_field};
 pub use limits::Limits;
 pub use pairs::{Pair, Pairs, pairs, put_pair};

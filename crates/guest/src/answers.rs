@@ -77,6 +77,11 @@ impl Answer {
         !self.receipts.is_empty()
     }
 
+    /// The places of those that somebody follows.
+    pub fn followed(&self) -> Vec<usize> {
+        self.receipts.iter().map(|(at, _)| *at).collect()
+    }
+
     /// Says where messages are: asked for each one that somebody follows, by its place in the batch.
     pub fn is_at<P>(&self, mut place: impl FnMut(usize) -> P)
     where

@@ -84,6 +84,11 @@ impl Open {
         Ok(())
     }
 
+    /// Its length, as far as it is acknowledged.
+    pub fn synced(&self) -> u64 {
+        self.synced
+    }
+
     /// What is not known of it after a put that failed.
     pub fn cut_off(self, load: &Load, from: usize) -> Unsure {
         Unsure { path: self.path, synced: self.synced.saturating_sub(from as u64), tail: load.body.clone() }

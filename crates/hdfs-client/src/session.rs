@@ -14,11 +14,13 @@ use std::time::Duration;
 
 /// Serves an outlet until it is closed. `name`: of its files, see [`crate::readable`].
 pub async fn serve(cluster: Arc<Cluster>, name: Arc<str>, jobs: Jobs<Load>) {
-    let mut session = Session { cluster, name, file: None, unsure: None, number: None };
+    let mut session = Session { cluster, name, file: None, unsure: None, number: None, put: None };
     while let Some(next) = session.next(&jobs).await {
         match next {
             Next::Order(Order::Send(job)) => {
+                session.put = None;
                 let outcome = session.deliver(&job.load).await;
+                session.say_where(&job.load, &job.answer);
                 job.answer.say(outcome);
             }
             Next::Order(Order::Reopen) => {
@@ -51,6 +53,8 @@ struct Session {
     unsure: Option<Unsure>,
     /// Of the next new file; none before the first, for which the cluster is asked.
     number: Option<u64>,
+    /// Where the batch in hand is: the file, and where the batch begins in it.
+    put: Option<(String, u64)>,
 }
 
 impl Session {
@@ -65,6 +69,15 @@ impl Session {
         }
     }
 
+    /// Where messages are that somebody follows.
+    fn say_where(&self, load: &Load, answer: &guest::Answer) {
+        let Some((path, begin)) = &self.put else { return };
+        answer.is_at(|at| {
+            let before = at.checked_sub(1).and_then(|last| load.ends.get(last)).copied().unwrap_or(0);
+            [("path", path.as_str().into()), ("offset", (begin + before as u64).into())]
+        });
+    }
+
     async fn deliver(&mut self, load: &Load) -> Outcome {
         match self.put(load).await {
             Ok(outcome) => outcome,
@@ -75,6 +88,7 @@ impl Session {
     async fn put(&mut self, load: &Load) -> Result<Outcome, Trouble> {
         let Landed { length, there } = self.landed(load).await?;
         if there == load.body.len() {
+            self.put = self.unsure.as_ref().map(|cut| (cut.path.clone(), cut.synced));
             let cut = self.unsure.take().map(|cut| (cut.path.clone(), cut.after(there)));
             match cut {
                 Some((path, None)) if !self.cluster.plan.appends => self.leave(&path, length).await,
@@ -104,6 +118,9 @@ impl Session {
         match open.put(&self.cluster, load, from).await {
             Ok(()) => {
                 self.unsure = None;
+                // What of it was there already stands in front.
+                let begin = open.synced().saturating_sub(load.body.len() as u64);
+                self.put = Some((open.path.clone(), begin));
                 self.file = Some(open);
                 Ok(Outcome::Delivered)
             }

@@ -7,8 +7,11 @@ mod splunk;
 use crate::action::{Actions, usual};
 use crate::answer::Answer;
 use crate::url::Url;
-use flight::Outcome;
+use flight::{Detail, Outcome};
 use serde_json::Value;
+
+/// Where a message is.
+pub type Place = Vec<(&'static str, Detail)>;
 
 /// `response-adapter()`: who reads the answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,14 +36,26 @@ impl Judge {
         Judge::NAMES.iter().find(|(known, _)| *known == name).map(|(_, judge)| *judge)
     }
 
-    /// Asks for no more of an answer than is read: of Elasticsearch's this is an eighth.
-    pub fn ask_for_less(self, url: &mut Url) {
+    /// Asks for no more of an answer than is read: of Elasticsearch's this is an eighth. `where_too`: somebody
+    /// wants to know where the documents are.
+    pub fn ask_for_less(self, url: &mut Url, where_too: bool) {
         let (path, query) = url.path.split_once('?').unwrap_or((&url.path, ""));
         if self != Judge::Elasticsearch || !path.ends_with("/_bulk") || query.contains("filter_path") {
             return;
         }
         url.path.push(if query.is_empty() && !url.path.ends_with('?') { '?' } else { '&' });
         url.path.push_str("filter_path=errors,items.*.status,items.*.error.type,items.*.error.reason");
+        if where_too {
+            url.path.push_str(elasticsearch::WHERE);
+        }
+    }
+
+    /// Where the server has put each message of a batch, as far as its answer says it.
+    pub fn places(self, answer: &Answer) -> Vec<Place> {
+        match self {
+            Judge::Elasticsearch => elasticsearch::places(answer),
+            Judge::Status | Judge::OpenObserve | Judge::Splunk => Vec::new(),
+        }
     }
 
     /// What became of a batch of so many messages.

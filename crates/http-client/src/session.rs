@@ -7,6 +7,7 @@ use crate::channel::Way;
 use crate::connect::basic;
 use crate::exchange::{Connection, Failure, Whole};
 use crate::extra;
+use crate::judge::Place;
 use crate::plan::{HeaderValueOf, Plan, UrlOf};
 use crate::request::{Load, keys};
 use crate::url::Url;
@@ -38,6 +39,7 @@ pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
         said: Vec::new(),
         is_followed: false,
         asked: None,
+        places: Vec::new(),
         requests: 0,
     };
     loop {
@@ -79,6 +81,8 @@ struct Session {
     is_followed: bool,
     /// Who answered it last, and the status.
     asked: Option<(Url, u16)>,
+    /// Then: where it has put each message, as far as it says that.
+    places: Vec<Place>,
     /// Requests that were answered.
     requests: u64,
 }
@@ -108,10 +112,15 @@ impl Session {
     /// Where messages went that somebody follows. What an address asks for may hold a secret.
     fn say_where(&self, answer: &guest::Answer) {
         let Some((url, status)) = &self.asked else { return };
-        answer.is_at(|_| {
+        answer.is_at(|at| {
             let url = url.to_string();
             let url = url.split('?').next().unwrap_or_default();
-            [("url", url.into()), ("status", u64::from(*status).into()), ("request", self.requests.into())]
+            let request = [
+                ("url", url.into()),
+                ("status", u64::from(*status).into()),
+                ("request", self.requests.into()),
+            ];
+            request.into_iter().chain(self.places.get(at).cloned().unwrap_or_default())
         });
     }
 
@@ -159,7 +168,7 @@ impl Session {
         while let Some(turn) = plan.servers.pick(&tried, Instant::now()) {
             tried.push(turn.at);
             let text = texts.get(turn.at).copied().flatten();
-            let url = match url_of(&plan, turn.at, text) {
+            let url = match url_of(&plan, (turn.at, text), self.is_followed) {
                 Ok(url) => url,
                 Err(why) => return Outcome::Refused(why),
             };
@@ -207,9 +216,12 @@ impl Session {
             Ok(answer) => {
                 extra::answered(&self.plan, answer.status).await;
                 let outcome = self.plan.judge.outcome(&answer, &self.plan.actions, messages);
-                self.said = answer.body;
                 self.requests += 1;
-                self.asked = self.is_followed.then(|| (url.clone(), answer.status));
+                if self.is_followed {
+                    self.asked = Some((url.clone(), answer.status));
+                    self.places = self.plan.judge.places(&answer);
+                }
+                self.said = answer.body;
                 outcome
             }
             Err(outcome) => outcome,
@@ -347,12 +359,13 @@ impl Session {
     }
 }
 
-fn url_of(plan: &Plan, at: usize, text: Option<&[u8]>) -> Result<Url, String> {
+/// `is_followed`: somebody wants to know where messages of the batch are.
+fn url_of(plan: &Plan, (at, text): (usize, Option<&[u8]>), is_followed: bool) -> Result<Url, String> {
     let mut url = match plan.urls.get(at) {
         Some(UrlOf::Fixed(url)) => url.clone(),
         _ => Url::parse(&String::from_utf8_lossy(text.unwrap_or_default()))?,
     };
-    plan.judge.ask_for_less(&mut url);
+    plan.judge.ask_for_less(&mut url, is_followed);
     Ok(url)
 }
 

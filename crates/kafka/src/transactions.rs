@@ -10,7 +10,7 @@ mod job;
 #[cfg(test)]
 mod tests;
 
-use crate::producer::{Fate, Producer};
+use crate::producer::{Fate, Landed, Producer};
 use crate::requests::consuming::TopicPartition;
 use crate::requests::transacting::{Holder, Question, Whose};
 use job::Job;
@@ -79,6 +79,8 @@ pub struct Transactions {
     tries: u32,
     fates: Vec<(u32, Fate)>,
     trouble: Option<String>,
+    /// Of the job that begins next, places of messages that somebody follows.
+    followed: Vec<usize>,
 }
 
 impl Transactions {
@@ -102,6 +104,7 @@ impl Transactions {
             tries: 0,
             fates: Vec::new(),
             trouble: None,
+            followed: Vec::new(),
         }
     }
 
@@ -112,7 +115,24 @@ impl Transactions {
 
     /// Takes messages as a job. `numbers`: their places in the queue on disk, where the position is kept.
     pub fn begin(&mut self, id: u32, messages: &[&[u8]], numbers: &[Option<u64>]) {
-        self.job = Some(Job::new(id, messages, numbers));
+        self.job = Some(Job::new(id, messages, numbers, std::mem::take(&mut self.followed)));
+    }
+
+    /// The messages in these places of the job that begins next are followed.
+    pub fn follow(&mut self, places: Vec<usize>) {
+        self.followed = places;
+    }
+
+    /// Where messages are of which this was not said yet. They count once the transaction has ended well.
+    pub fn landed(&self, producer: &mut Producer) -> Vec<Landed> {
+        let mut landed = producer.landed();
+        if let Some(job) = &self.job {
+            landed
+                .iter_mut()
+                .filter(|one| one.job == job.id)
+                .for_each(|one| one.place = job.place_of(one.place));
+        }
+        landed
     }
 
     pub fn held_bytes(&self) -> usize {
@@ -213,6 +233,7 @@ impl Transactions {
             Some(messages) => {
                 self.phase = Phase::Open;
                 self.since = Some(now);
+                producer.follow(job.id, job.followed());
                 producer.begin(job.id, messages, time_ms);
             }
             None => {

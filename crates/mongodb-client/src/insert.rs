@@ -2,7 +2,8 @@
 
 use crate::document::{Writer, fields};
 use crate::target::{Concern, Nodes, Target};
-use flight::Part;
+use flight::{Detail, Part};
+use mongodb::bson::{Bson, RawBsonRef, RawDocument};
 
 /// Of a command; the servers take 16 MiB.
 const COMMAND_BYTES_MAX: usize = 12 << 20;
@@ -49,6 +50,31 @@ pub fn load(target: &Target, part: &Part<'_>) -> Inserts {
     }
     done.extend(open.map(|(command, _)| command.end()));
     Inserts(done)
+}
+
+/// Collection and `_id` of the document at a place of a batch.
+pub fn whereabouts(inserts: &[Insert], mut at: usize) -> Vec<(&'static str, Detail)> {
+    for insert in inserts {
+        if at < insert.documents {
+            return insert.command.as_deref().and_then(|command| named(command, at)).unwrap_or_default();
+        }
+        at -= insert.documents;
+    }
+    Vec::new()
+}
+
+fn named(command: &[u8], at: usize) -> Option<Vec<(&'static str, Detail)>> {
+    let command = RawDocument::from_bytes(command).ok()?;
+    let mut place = vec![("collection", command.get_str("insert").ok()?.into())];
+    let document = command.get_array("documents").ok()?.into_iter().nth(at)?.ok()?;
+    let id = document.as_document()?.get("_id").ok()??;
+    let id = match id {
+        RawBsonRef::ObjectId(id) => id.to_hex(),
+        RawBsonRef::String(text) => text.to_owned(),
+        other => Bson::try_from(other).ok()?.to_string(),
+    };
+    place.push(("_id", id.into()));
+    Some(place)
 }
 
 struct Command {
@@ -138,6 +164,11 @@ mod tests {
         let part = Part { messages: &messages, bytes: 0, key: &[], number: None, numbers: &[] };
         let Inserts(all) = load(&target, &part);
         assert_eq!(all.iter().map(|insert| insert.documents).collect::<Vec<_>>(), [2, 1]);
+        let is_at = |collection: &str, id: u8| {
+            vec![("collection", Detail::from(collection)), ("_id", format!("{id:02x}").repeat(12).into())]
+        };
+        assert_eq!((whereabouts(&all, 1), whereabouts(&all, 2)), (is_at("x", 2), is_at("y", 3)));
+        assert_eq!(whereabouts(&all, 3), []);
         let bytes = all[0].command.clone().expect("a command");
         let raw = RawDocumentBuf::from_bytes(bytes).expect("a document");
         let mut made = Document::try_from(raw.as_ref()).expect("whole");

@@ -1,6 +1,6 @@
 //! What runs for one outlet: the library's client, and one insert after the other.
 
-use crate::insert::{Insert, Inserts};
+use crate::insert::{self, Insert, Inserts};
 use crate::judge::{Judged, answer, failure};
 use crate::target::Target;
 use flight::{Outcome, Verdict};
@@ -27,7 +27,7 @@ pub async fn serve(target: Arc<Target>, jobs: Jobs<Inserts>) {
                 };
                 let outcome = match opened {
                     Ok(opened) => {
-                        let outcome = deliver(&target, &opened, job.load).await;
+                        let outcome = deliver(&target, &opened, job.load, &job.answer).await;
                         client = Some(opened);
                         outcome
                     }
@@ -51,8 +51,21 @@ async fn open(target: &Target) -> error::Result<Client> {
 }
 
 /// Sends the commands of a batch until one of them stops the others.
-async fn deliver(target: &Target, client: &Client, Inserts(inserts): Inserts) -> Outcome {
+async fn deliver(
+    target: &Target,
+    client: &Client,
+    Inserts(inserts): Inserts,
+    asked: &guest::Answer,
+) -> Outcome {
     let mut verdicts: Vec<Verdict> = Vec::new();
+    if asked.is_followed() {
+        let place = &target.place;
+        asked.is_at(|at| {
+            let where_to =
+                [("server", place.hosts.as_str().into()), ("database", place.database.as_str().into())];
+            where_to.into_iter().chain(insert::whereabouts(&inserts, at))
+        });
+    }
     for insert in inserts {
         let (documents, judged) = (insert.documents, send(target, client, insert).await);
         let all = match judged {

@@ -8,7 +8,7 @@ use crate::packet::{
     Packet, Reader, is_topic,
 };
 use dialogue::{Judged, Loss, Outgoing, Session, Tally, Unanswered, pieces};
-use flight::{Outcome, Part};
+use flight::{Outcome, Part, Receipt};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -65,6 +65,8 @@ struct Waiting {
     /// Of the topic, which stands in front of the text.
     topic_bytes: usize,
     bytes: Vec<u8>,
+    /// Somebody follows it.
+    receipt: Option<Receipt>,
 }
 
 pub struct MqttSession {
@@ -88,6 +90,8 @@ pub struct MqttSession {
     asked: bool,
     /// What became of batches without a word of the server.
     done: Vec<(u32, Outcome)>,
+    /// Of the batch that begins next.
+    followed: Vec<(usize, Receipt)>,
 }
 
 impl MqttSession {
@@ -108,6 +112,7 @@ impl MqttSession {
             unanswered: Unanswered::default(),
             asked: false,
             done: Vec::new(),
+            followed: Vec::new(),
         }
     }
 
@@ -136,6 +141,11 @@ impl MqttSession {
                 out.push(0);
             }
             out.extend_from_slice(text);
+            if let Some(receipt) = &waiting.receipt {
+                let packet = id.map(|id| ("packet", u64::from(id).into()));
+                let topic = ("topic", String::from_utf8_lossy(topic).into_owned().into());
+                receipt.at([topic].into_iter().chain(packet));
+            }
             match id {
                 Some(id) => {
                     self.away.insert(id, waiting.number);
@@ -201,8 +211,13 @@ impl Session for MqttSession {
         self.tally.batches() < BATCHES_MAX && self.held_bytes() < HELD_BYTES_MAX
     }
 
+    fn follow(&mut self, receipts: Vec<(usize, Receipt)>) {
+        self.followed = receipts;
+    }
+
     fn begin(&mut self, id: u32, part: &Part<'_>) {
         let first = self.tally.begin(id, part.messages.len(), self.packets.end());
+        let followed = std::mem::take(&mut self.followed);
         for (number, message) in (first..).zip(part.messages) {
             let mut fields = flight::fields(message);
             let own = match (&self.plan.topic, fields.next(), fields.next()) {
@@ -213,7 +228,9 @@ impl Session for MqttSession {
             let text = flight::fields(message).text();
             let bytes = [own, text].concat();
             self.waiting_bytes += bytes.len();
-            self.waiting.push_back(Waiting { number, topic_bytes: own.len(), bytes });
+            let receipt = followed.iter().find(|(at, _)| first + *at as u64 == number);
+            let receipt = receipt.map(|(_, receipt)| receipt.clone());
+            self.waiting.push_back(Waiting { number, topic_bytes: own.len(), bytes, receipt });
         }
         self.publish();
     }

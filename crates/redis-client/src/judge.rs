@@ -84,6 +84,6 @@ mod tests {
         check("ERR unknown command 'LOG', with args", true, Judged::Hold);
         check("ERR unknown command 'LOG', with args", false, Judged::Refused);
         check("", true, Judged::Refused);
-        assert_eq!(judge(&Reply::Good, true), Judged::Delivered);
+        assert_eq!(judge(&Reply::Good(b""), true), Judged::Delivered);
     }
 }

@@ -4,8 +4,8 @@ use memchr::memchr;
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Reply<'a> {
-    /// Whatever it is that a command gives.
-    Good,
+    /// Whatever it is that a command gives: its text, where it has one of its own.
+    Good(&'a [u8]),
     /// A line without its end.
     Error(&'a [u8]),
 }
@@ -25,12 +25,13 @@ pub fn reply(bytes: &[u8]) -> Result<Option<(Reply<'_>, usize)>, Malformed> {
     let Some((kind, line, mut end)) = line(bytes, 0)? else { return Ok(None) };
     match kind {
         b'-' => return Ok(Some((Reply::Error(line), end))),
-        b'+' | b':' => return Ok(Some((Reply::Good, end))),
+        b'+' | b':' => return Ok(Some((Reply::Good(line), end))),
         _ => {}
     }
     // Of arrays that are not at their end, the items that are to come.
     let mut open: Vec<u64> = Vec::new();
     let (mut kind, mut line_of) = (kind, line);
+    let mut text: &[u8] = &[];
     loop {
         match kind {
             b'+' | b':' | b'-' => {}
@@ -43,6 +44,9 @@ pub fn reply(bytes: &[u8]) -> Result<Option<(Reply<'_>, usize)>, Malformed> {
                         .and_then(|length| begin.checked_add(length)?.checked_add(2))
                         .ok_or(Malformed)?;
                     match bytes.get(end - 2..end) {
+                        Some(b"\r\n") if open.is_empty() => {
+                            text = bytes.get(begin..end - 2).unwrap_or_default()
+                        }
                         Some(b"\r\n") => {}
                         Some(_) => return Err(Malformed),
                         None => return Ok(None),
@@ -66,7 +70,7 @@ pub fn reply(bytes: &[u8]) -> Result<Option<(Reply<'_>, usize)>, Malformed> {
             open.pop();
         }
         if open.is_empty() {
-            return Ok(Some((Reply::Good, end)));
+            return Ok(Some((Reply::Good(text), end)));
         }
         let Some((next, text, after)) = self::line(bytes, end)? else { return Ok(None) };
         (kind, line_of, end) = (next, text, after);
@@ -117,16 +121,16 @@ mod tests {
 
     #[test]
     fn replies() {
-        check("+OK\r\n", Reply::Good);
-        check(":1000\r\n", Reply::Good);
-        check("$-1\r\n", Reply::Good);
-        check("$0\r\n\r\n", Reply::Good);
-        check("$5\r\na\r\nbc\r\n", Reply::Good);
+        check("+OK\r\n", Reply::Good(b"OK"));
+        check(":1000\r\n", Reply::Good(b"1000"));
+        check("$-1\r\n", Reply::Good(b""));
+        check("$0\r\n\r\n", Reply::Good(b""));
+        check("$5\r\na\r\nbc\r\n", Reply::Good(b"a\r\nbc"));
         check("-ERR no\r\n", Reply::Error(b"ERR no"));
-        check("*0\r\n", Reply::Good);
-        check("*-1\r\n", Reply::Good);
-        check("*2\r\n:1\r\n-ERR inner\r\n", Reply::Good);
-        check("*2\r\n*2\r\n$1\r\na\r\n*0\r\n*1\r\n+x\r\n", Reply::Good);
+        check("*0\r\n", Reply::Good(b""));
+        check("*-1\r\n", Reply::Good(b""));
+        check("*2\r\n:1\r\n-ERR inner\r\n", Reply::Good(b""));
+        check("*2\r\n*2\r\n$1\r\na\r\n*0\r\n*1\r\n+x\r\n", Reply::Good(b""));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::command;
 use crate::judge::{Judged, judge};
 use crate::reply::{Malformed, Reply, reply};
 use dialogue::{Loss, Outgoing, Session, pieces};
-use flight::{Outcome, Part, Verdict};
+use flight::{Outcome, Part, Receipt, Verdict};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,6 +32,8 @@ struct Away {
     hold: Option<String>,
     /// Where its bytes begin, of all that were sent.
     begins: u64,
+    /// Of messages that somebody follows, by their places.
+    followed: Vec<(usize, Receipt)>,
 }
 
 pub struct RedisSession {
@@ -43,6 +45,8 @@ pub struct RedisSession {
     is_open: bool,
     commands: Outgoing,
     away: VecDeque<Away>,
+    /// Of the batch that begins next.
+    followed: Vec<(usize, Receipt)>,
 }
 
 impl RedisSession {
@@ -54,6 +58,7 @@ impl RedisSession {
             is_open: false,
             commands: Outgoing::default(),
             away: VecDeque::new(),
+            followed: Vec::new(),
         }
     }
 
@@ -74,6 +79,11 @@ impl RedisSession {
             };
             return Err(Loss::Broken(text));
         };
+        if let (false, Reply::Good(text)) = (first.followed.is_empty(), reply) {
+            let (at, text) = (first.verdicts.len(), String::from_utf8_lossy(text));
+            let its = first.followed.iter().filter(|(place, _)| *place == at && !text.is_empty());
+            its.for_each(|(_, receipt)| receipt.also([("reply", text.as_ref().into())]));
+        }
         first.verdicts.push(match judge(reply, self.fixed) {
             Judged::Delivered => Verdict::Delivered,
             Judged::Refused(why) => Verdict::Refused(why.into()),
@@ -125,6 +135,10 @@ impl Session for RedisSession {
         self.away.len() < BATCHES_MAX && self.held_bytes() < HELD_BYTES_MAX
     }
 
+    fn follow(&mut self, receipts: Vec<(usize, Receipt)>) {
+        self.followed = receipts;
+    }
+
     fn begin(&mut self, id: u32, part: &Part<'_>) {
         let begins = self.commands.end();
         let out = self.commands.bytes();
@@ -132,7 +146,15 @@ impl Session for RedisSession {
         for message in part.messages {
             command::append(out, flight::fields(message));
         }
-        let verdicts = Vec::with_capacity(part.messages.len());
+        let (verdicts, followed) =
+            (Vec::with_capacity(part.messages.len()), std::mem::take(&mut self.followed));
+        for (at, receipt) in &followed {
+            let mut words =
+                part.messages.get(*at).map(|message| flight::fields(message)).into_iter().flatten();
+            let mut word = |name| Some((name, String::from_utf8_lossy(words.next()?).into_owned().into()));
+            let place = [word("command"), word("key")];
+            receipt.at(place.into_iter().flatten());
+        }
         self.away.push_back(Away {
             id,
             messages: part.messages.len(),
@@ -140,6 +162,7 @@ impl Session for RedisSession {
             again: None,
             hold: None,
             begins,
+            followed,
         });
     }
 

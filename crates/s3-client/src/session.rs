@@ -29,13 +29,25 @@ pub async fn serve(plan: Arc<Plan>, before: Arc<[u8]>, queue: Arc<str>, jobs: Jo
     let speakers = Speakers::new(&plan);
     let bucket = format!("/{}", encoded(plan.bucket.as_bytes(), false));
     let (is_tidy, knows_earlier) = (false, false);
-    let mut session =
-        Session { plan, before, queue, bucket, speakers, count: 0, open: None, is_tidy, knows_earlier };
+    let mut session = Session {
+        plan,
+        before,
+        queue,
+        bucket,
+        speakers,
+        count: 0,
+        open: None,
+        object: None,
+        is_tidy,
+        knows_earlier,
+    };
     while let Some(order) = jobs.next().await {
         match order {
             Order::Reopen => session.speakers.reopen(),
             Order::Send(job) => {
+                session.object = None;
                 let outcome = session.deliver(job.load).await.unwrap_or_else(|outcome| outcome);
+                session.say_where(&job.answer, &outcome);
                 job.answer.say(outcome);
             }
         }
@@ -53,6 +65,8 @@ struct Session {
     count: u64,
     /// An object without such numbers that may be there or not: the digest of its messages, and its place.
     open: Option<(String, String)>,
+    /// The name of the one that has messages of the batch in hand, or was to have them.
+    object: Option<String>,
     /// What an earlier run began and could not end is taken back.
     is_tidy: bool,
     /// Whether an object of an earlier run has the first messages was looked up.
@@ -60,6 +74,20 @@ struct Session {
 }
 
 impl Session {
+    /// Where messages are that somebody follows.
+    fn say_where(&self, answer: &guest::Answer, outcome: &Outcome) {
+        let Some(object) = &self.object else { return };
+        let is_there = |at: usize| match outcome {
+            Outcome::Delivered => true,
+            Outcome::Judged { verdicts, .. } => verdicts.get(at) == Some(&Verdict::Delivered),
+            _ => false,
+        };
+        answer.is_at(|at| {
+            let place = [("bucket", self.plan.bucket.as_str().into()), ("object", object.as_str().into())];
+            place.into_iter().filter(move |_| is_there(at))
+        });
+    }
+
     async fn deliver(&mut self, load: Load) -> Result<Outcome, Outcome> {
         if let Some(outcome) = self.made_earlier(&load).await? {
             return Ok(outcome);
@@ -75,6 +103,7 @@ impl Session {
             return Ok(Outcome::Refused(why));
         }
         let path = format!("{}/{}", self.bucket, encoded(&name, true));
+        self.object = Some(String::from_utf8_lossy(&name).into_owned());
         let body = self.packed(load.body.clone()).await?;
         let mut headers = self.plan.headers.clone();
         if let Some((_, last)) = load.range() {
@@ -143,7 +172,9 @@ impl Session {
                     Outcome::Hold(_) => false,
                     _ => true,
                 };
-                Some(self.found(&path, load).await?).filter(has_some)
+                let found = Some(self.found(&path, load).await?).filter(has_some);
+                self.object = Some(name);
+                found
             }
             None => None,
         };

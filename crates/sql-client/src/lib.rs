@@ -6,6 +6,7 @@
 
 mod batch;
 mod cursor;
+mod followed;
 mod mysql;
 mod not_done;
 mod plan;

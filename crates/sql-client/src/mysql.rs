@@ -7,7 +7,7 @@ mod statement;
 use crate::batch::Rows;
 use crate::not_done::NotDone;
 use crate::plan::{Login, Plan, TlsFiles};
-use crate::server::Server;
+use crate::server::{About, Keys, Server};
 use errors::{Stage, fault};
 use mysql_async::prelude::Queryable;
 use mysql_async::{ClientIdentity, Conn, Opts, OptsBuilder, SslOpts};
@@ -137,7 +137,7 @@ impl Server for Mysql {
         self.run(statement, Stage::Statement).await
     }
 
-    async fn put(&mut self, table: &str, rows: &Rows) -> Result<(), NotDone> {
+    async fn put(&mut self, table: &str, rows: &Rows, keys: &mut Keys) -> Result<(), NotDone> {
         let head = format!("INSERT INTO {} ({}) VALUES ", self.plan.quoted(table), self.plan.listed());
         let fields = self.plan.fields();
         let mut inserts = Inserts::new(head, fields, self.plain_backslash, self.statement_bytes);
@@ -153,9 +153,24 @@ impl Server for Mysql {
                 NotDone::Row { at, why } => NotDone::Row { at: done + at, why },
                 fault => fault,
             })?;
+            // Of the rows of a statement, the server says what the first is called.
+            let first = self.open.as_ref().and_then(Conn::last_insert_id);
+            if let Some(first) = first.filter(|first| *first > 0 && self.plan.unique.is_empty()) {
+                let of_it = keys.asked.iter().filter(|at| (done..done + statement.rows).contains(*at));
+                keys.said.extend(of_it.map(|at| (*at, ("first_id_of_statement", first.into()))));
+            }
             done += statement.rows;
         }
         Ok(())
+    }
+
+    fn whereabouts(&self) -> Vec<About> {
+        self.login.whereabouts()
+    }
+
+    /// It does not say that to everybody.
+    async fn transaction(&mut self) -> Result<Option<u64>, NotDone> {
+        Ok(None)
     }
 
     async fn commit(&mut self) -> Result<(), NotDone> {

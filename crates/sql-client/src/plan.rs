@@ -1,5 +1,6 @@
 //! What all batches of a destination have in common.
 
+use crate::server::About;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tls::Connector;
@@ -28,6 +29,17 @@ pub struct Login {
     pub tls: Option<Result<Arc<Connector>, String>>,
     /// The same, for a library with sessions of its own.
     pub tls_files: Option<TlsFiles>,
+}
+
+impl Login {
+    /// Which database it is, of which server.
+    pub fn whereabouts(&self) -> Vec<About> {
+        let server = match &self.socket {
+            Some(socket) => socket.clone(),
+            None => format!("{}:{}", self.host, self.port),
+        };
+        vec![("server", server.into()), ("database", self.database.as_str().into())]
+    }
 }
 
 #[derive(Clone, Debug)]

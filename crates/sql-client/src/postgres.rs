@@ -7,7 +7,7 @@ use crate::batch::Rows;
 use crate::not_done::NotDone;
 use crate::plan::{Login, Plan};
 use crate::schema;
-use crate::server::Server;
+use crate::server::{About, Keys, Server};
 use bytes::Bytes;
 use errors::{Stage, fault};
 use futures_util::SinkExt;
@@ -200,7 +200,8 @@ impl Server for Postgres {
         Ok(changed.sum())
     }
 
-    async fn put(&mut self, table: &str, rows: &Rows) -> Result<(), NotDone> {
+    /// COPY says no keys; rows have the number of their transaction, see [`Server::transaction`].
+    async fn put(&mut self, table: &str, rows: &Rows, _keys: &mut Keys) -> Result<(), NotDone> {
         let (name, columns) = (self.plan.quoted(table), self.plan.listed());
         let unique = self.plan.listed_unique();
         let open = self.here()?;
@@ -218,6 +219,21 @@ impl Server for Postgres {
         open.copy_rows(table, &columns, arriving.clone(), rows).await?;
         let go_on = format!("INSERT INTO {name} ({columns}) SELECT {columns} FROM {arriving}");
         open.run(&format!("{go_on} ON CONFLICT ({unique}) DO NOTHING; TRUNCATE {arriving}")).await
+    }
+
+    fn whereabouts(&self) -> Vec<About> {
+        self.login.whereabouts()
+    }
+
+    async fn transaction(&mut self) -> Result<Option<u64>, NotDone> {
+        // Rows have the low half of it as their xmin. A server that knows no such thing ends what it is asked
+        // in.
+        self.execute("SAVEPOINT penstock_asks").await?;
+        match self.number("SELECT txid_current()").await {
+            Ok(number) => Ok(number),
+            Err(fault @ (NotDone::Away(_) | NotDone::Unknown(_))) => Err(fault),
+            Err(_) => self.execute("ROLLBACK TO SAVEPOINT penstock_asks").await.map(|_| None),
+        }
     }
 
     async fn commit(&mut self) -> Result<(), NotDone> {

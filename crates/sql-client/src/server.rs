@@ -2,7 +2,11 @@
 
 use crate::batch::Rows;
 use crate::not_done::NotDone;
+use flight::Detail;
 use std::future::Future;
+
+/// Something about where a row is.
+pub type About = (&'static str, Detail);
 
 /// A connection to a database, or none yet. Everything that fails for want of a connection closes it.
 pub trait Server: Send {
@@ -27,9 +31,30 @@ pub trait Server: Send {
     /// What a query finds in the first column of its first row.
     fn number(&mut self, query: &str) -> impl Future<Output = Result<Option<u64>, NotDone>> + Send;
 
-    /// Puts rows into a table. When it fails, some of them may be there for the transaction around it.
-    fn put(&mut self, table: &str, rows: &Rows) -> impl Future<Output = Result<(), NotDone>> + Send;
+    /// Puts rows into a table. When it fails, some of them may be there for the transaction around it. `keys`
+    /// hears what the server calls rows, as far as it says that and somebody asks.
+    fn put(
+        &mut self,
+        table: &str,
+        rows: &Rows,
+        keys: &mut Keys,
+    ) -> impl Future<Output = Result<(), NotDone>> + Send;
+
+    /// Where its tables are.
+    fn whereabouts(&self) -> Vec<About>;
+
+    /// What the server calls the transaction under way, as far as it says that.
+    fn transaction(&mut self) -> impl Future<Output = Result<Option<u64>, NotDone>> + Send;
 
     /// Makes what was done since the beginning certain.
     fn commit(&mut self) -> impl Future<Output = Result<(), NotDone>> + Send;
+}
+
+/// What the server calls those rows that somebody follows.
+#[derive(Debug, Default)]
+pub struct Keys {
+    /// Places in the rows that are put, ascending.
+    pub asked: Vec<usize>,
+    /// The same, with what is known of each.
+    pub said: Vec<(usize, About)>,
 }

@@ -3,6 +3,7 @@
 
 use crate::batch::{Group, Load, groups};
 use crate::cursor::Cursor;
+use crate::followed::Followed;
 use crate::not_done::NotDone;
 use crate::plan::Plan;
 use crate::schema;
@@ -27,12 +28,15 @@ const BACK_TO_MARK: &str = "ROLLBACK TO SAVEPOINT penstock";
 
 /// Serves an outlet until it is closed. `cursor`: where the server keeps the position in the queue.
 pub async fn serve<S: Server>(plan: Arc<Plan>, cursor: Option<Arc<Cursor>>, server: S, jobs: Jobs<Load>) {
-    let mut session = Session { plan, cursor, server, tables: HashSet::new(), position: 0 };
+    let followed = Followed::default();
+    let mut session = Session { plan, cursor, server, tables: HashSet::new(), position: 0, followed };
     while let Some(order) = jobs.next().await {
         match order {
             Order::Reopen => session.leave(),
             Order::Send(job) => {
+                session.followed = Followed::new(job.answer.followed());
                 let outcome = session.deliver(job.load).await;
+                session.say_where(&job.answer);
                 job.answer.say(outcome);
             }
         }
@@ -47,6 +51,8 @@ struct Session<S> {
     position: u64,
     /// Those that were looked at on this connection.
     tables: HashSet<String>,
+    /// Messages of the batch in hand.
+    followed: Followed,
 }
 
 /// What is known of the messages of a batch.
@@ -80,6 +86,14 @@ impl Account {
 }
 
 impl<S: Server> Session<S> {
+    /// Where messages are that somebody follows.
+    fn say_where(&self, answer: &guest::Answer) {
+        let (whereabouts, followed) = (self.server.whereabouts(), &self.followed);
+        answer.is_at(|at| {
+            followed.place(at).map(|place| whereabouts.clone().into_iter().chain(place)).into_iter().flatten()
+        });
+    }
+
     fn leave(&mut self) {
         self.server.close();
         self.tables.clear();
@@ -198,13 +212,25 @@ impl<S: Server> Session<S> {
 
     async fn put_all(&mut self, groups: &[Group]) -> Result<(), NotDone> {
         for group in groups {
-            self.server.put(&group.table, &group.rows).await?;
+            self.put_rows(group, 0, group.rows.count()).await?;
         }
+        Ok(())
+    }
+
+    /// Rows of a group from one to another.
+    async fn put_rows(&mut self, group: &Group, from: usize, to: usize) -> Result<(), NotDone> {
+        let places = group.places.get(from..to).unwrap_or_default();
+        let mut keys = self.followed.asks(places);
+        self.server.put(&group.table, &group.rows.part(from, to), &mut keys).await?;
+        self.followed.are_in(&group.table, places, keys);
         Ok(())
     }
 
     /// Makes certain what was put, and the position behind it.
     async fn commit(&mut self, until: Option<u64>) -> Result<(), NotDone> {
+        if self.followed.is_anywhere() {
+            self.followed.transaction = self.server.transaction().await?;
+        }
         let moved = match (&self.cursor, until) {
             (Some(cursor), Some(until)) => cursor.move_to(&mut self.server, until).await,
             _ => Ok(()),
@@ -221,6 +247,7 @@ impl<S: Server> Session<S> {
 
     /// Ends a transaction that came to nothing.
     async fn undo<T>(&mut self, fault: NotDone) -> Result<T, NotDone> {
+        self.followed.are_nowhere();
         if !matches!(fault, NotDone::Away(_) | NotDone::Unknown(_))
             && self.server.execute("ROLLBACK").await.is_err()
         {
@@ -258,6 +285,7 @@ impl<S: Server> Session<S> {
         // The position may not pass a message before its letter is written: it is told alone, and the others
         // come again without it.
         self.server.execute("ROLLBACK").await?;
+        self.followed.are_nowhere();
         account.taken = 0;
         let taken = account.verdicts.iter_mut().filter(|verdict| **verdict == Verdict::Delivered);
         taken.for_each(|verdict| *verdict = Verdict::Again);
@@ -301,7 +329,7 @@ impl<S: Server> Session<S> {
     /// Some rows, or none of them.
     async fn put_piece(&mut self, group: &Group, from: usize, to: usize) -> Result<(), NotDone> {
         self.server.execute(MARK).await?;
-        let result = self.server.put(&group.table, &group.rows.part(from, to)).await;
+        let result = self.put_rows(group, from, to).await;
         if let Err(NotDone::Row { .. } | NotDone::Rows(_) | NotDone::Table(_)) = result {
             self.server.execute(BACK_TO_MARK).await?;
         }

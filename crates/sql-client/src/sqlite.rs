@@ -4,7 +4,7 @@ use crate::batch::Rows;
 use crate::not_done::NotDone;
 use crate::plan::{Login, Plan};
 use crate::row;
-use crate::server::Server;
+use crate::server::{About, Keys, Server};
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,7 +81,19 @@ fn is_about_a_name(words: &str) -> bool {
     words.contains("unknown database") || words.contains("syntax error")
 }
 
-fn insert(open: &mut Connection, statement: &str, fields: usize, rows: &Rows) -> Result<(), NotDone> {
+/// What is put into a table.
+struct Insert {
+    statement: String,
+    fields: usize,
+    rows: Rows,
+    /// Places of rows whose numbers somebody wants to know.
+    asked: Vec<usize>,
+}
+
+/// Returns the numbers that were asked for, of rows that were not there already.
+fn insert(open: &mut Connection, wanted: &Insert) -> Result<Vec<(usize, u64)>, NotDone> {
+    let Insert { statement, fields, rows, asked } = wanted;
+    let (fields, mut said) = (*fields, Vec::new());
     let mut insert = open.prepare_cached(statement).map_err(|error| fault(&error))?;
     for (at, text) in rows.iter().enumerate() {
         let mut count = 0;
@@ -97,12 +109,15 @@ fn insert(open: &mut Connection, statement: &str, fields: usize, rows: &Rows) ->
             let why = format!("the row has other fields than there are columns, which are {fields}");
             return Err(NotDone::Row { at, why });
         }
-        insert.raw_execute().map_err(|error| match fault(&error) {
+        let made = insert.raw_execute().map_err(|error| match fault(&error) {
             NotDone::Rows(why) => NotDone::Row { at, why },
             fault => fault,
         })?;
+        if made > 0 && asked.binary_search(&at).is_ok() {
+            said.extend(u64::try_from(open.last_insert_rowid()).map(|number| (at, number)));
+        }
     }
-    Ok(())
+    Ok(said)
 }
 
 impl Server for Sqlite {
@@ -151,15 +166,26 @@ impl Server for Sqlite {
         .await
     }
 
-    async fn put(&mut self, table: &str, rows: &Rows) -> Result<(), NotDone> {
+    async fn put(&mut self, table: &str, rows: &Rows, keys: &mut Keys) -> Result<(), NotDone> {
         let fields = self.plan.fields();
         let places = vec!["?"; fields].join(",");
         let unique = self.plan.listed_unique();
         let tail = unique.map(|unique| format!(" ON CONFLICT ({unique}) DO NOTHING")).unwrap_or_default();
         let (name, columns) = (self.plan.quoted(table), self.plan.listed());
-        let text = format!("INSERT INTO {name} ({columns}) VALUES ({places}){tail}");
-        let rows = rows.clone();
-        self.run(move |open| insert(open, &text, fields, &rows)).await
+        let statement = format!("INSERT INTO {name} ({columns}) VALUES ({places}){tail}");
+        let wanted = Insert { statement, fields, rows: rows.clone(), asked: keys.asked.clone() };
+        let said = self.run(move |open| insert(open, &wanted)).await?;
+        keys.said = said.into_iter().map(|(at, number)| (at, ("rowid", number.into()))).collect();
+        Ok(())
+    }
+
+    fn whereabouts(&self) -> Vec<About> {
+        vec![("file", self.login.database.as_str().into())]
+    }
+
+    /// The number of a row says all.
+    async fn transaction(&mut self) -> Result<Option<u64>, NotDone> {
+        Ok(None)
     }
 
     async fn commit(&mut self) -> Result<(), NotDone> {

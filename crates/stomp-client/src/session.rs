@@ -2,7 +2,7 @@
 
 use crate::frame::{self, Frame, Malformed};
 use dialogue::{Judged, Loss, Outgoing, Session, Tally, Unanswered, pieces};
-use flight::{Outcome, Part};
+use flight::{Outcome, Part, Receipt};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -34,6 +34,8 @@ pub struct StompSession {
     unanswered: Unanswered,
     /// What became of batches without a word of the server.
     done: Vec<(u32, Outcome)>,
+    /// Of the batch that begins next.
+    followed: Vec<(usize, Receipt)>,
 }
 
 impl StompSession {
@@ -46,6 +48,7 @@ impl StompSession {
             tally: Tally::default(),
             unanswered: Unanswered::default(),
             done: Vec::new(),
+            followed: Vec::new(),
         }
     }
 
@@ -105,8 +108,17 @@ impl Session for StompSession {
         self.tally.batches() < BATCHES_MAX && self.held_bytes() < HELD_BYTES_MAX
     }
 
+    fn follow(&mut self, receipts: Vec<(usize, Receipt)>) {
+        self.followed = receipts;
+    }
+
     fn begin(&mut self, id: u32, part: &Part<'_>) {
         let first = self.tally.begin(id, part.messages.len(), self.frames.end());
+        for (at, receipt) in self.followed.drain(..) {
+            let number = self.plan.receipts.then(|| ("receipt", (first + at as u64).into()));
+            let destination = ("destination", self.plan.destination.as_str().into());
+            receipt.at([destination].into_iter().chain(number));
+        }
         self.frames.bytes().reserve(part.bytes + part.messages.len() * 96);
         (first..).zip(part.messages).for_each(|(number, message)| self.append(number, message));
     }

@@ -205,6 +205,16 @@ impl Kafka {
         consumed
     }
 
+    /// The text of one message, as the Java consumer reads it.
+    #[track_caller]
+    pub fn value_at(&self, topic: &str, partition: u64, offset: u64) -> String {
+        let mut command = java("org.apache.kafka.tools.consumer.ConsoleConsumer", "-Xmx128m");
+        command.args(["--bootstrap-server", &self.server(), "--topic", topic, "--max-messages", "1"]);
+        command.args(["--partition", &partition.to_string(), "--offset", &offset.to_string()]);
+        let output = command.args(["--timeout-ms", "60000"]).stderr(Stdio::null()).output().expect("java");
+        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    }
+
     /// See [`committed_values`].
     #[track_caller]
     pub fn committed_values(&self, topic: &str, count: usize) -> Vec<String> {

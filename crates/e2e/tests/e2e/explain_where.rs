@@ -27,7 +27,7 @@ fn answer(lab: &Lab, args: &[&str]) -> String {
 }
 
 /// What is said of the queue for each of three messages, once all three are delivered and it is said where.
-fn asked(lab: &Lab, destination: &str) -> Vec<Value> {
+pub fn asked(lab: &Lab, destination: &str) -> Vec<Value> {
     let penstock = start(lab, destination);
     let mut queues = Vec::new();
     wait_until("messages that are somewhere", || {
@@ -48,11 +48,11 @@ fn queue(steps: &Value) -> Option<Value> {
     steps.find_map(|step| step.get("queue").cloned().or_else(|| queue(step.get("steps")?)))
 }
 
-fn numbers(queues: &[Value], name: &str) -> BTreeSet<u64> {
+pub fn numbers(queues: &[Value], name: &str) -> BTreeSet<u64> {
     queues.iter().map(|queue| queue["place"][name].as_u64().unwrap_or_else(|| panic!("{queue}"))).collect()
 }
 
-fn texts<'q>(queues: &'q [Value], name: &str) -> BTreeSet<&'q str> {
+pub fn texts<'q>(queues: &'q [Value], name: &str) -> BTreeSet<&'q str> {
     queues.iter().map(|queue| queue["place"][name].as_str().unwrap_or_else(|| panic!("{queue}"))).collect()
 }
 
@@ -104,6 +104,31 @@ fn in_an_answered_request() {
     assert_eq!(texts(&queues, "url"), [url.split('?').next().unwrap()].into(), "no secret is shown");
     assert_eq!(numbers(&queues, "status"), [202].into());
     assert_eq!(numbers(&queues, "request").len(), 3, "{queues:?}");
+}
+
+#[test]
+fn in_an_index_under_an_id() {
+    let lab = Lab::new();
+    let server = HttpServer::start(lab.port("out"), |request| {
+        let items: Vec<String> = (0..request.lines().len() / 2)
+            .map(|at| format!("{{\"index\":{{\"_index\":\"logs-7\",\"_id\":\"id{at}\",\"status\":201}}}}"))
+            .collect();
+        Reply::new(200).body(format!("{{\"errors\":false,\"items\":[{}]}}", items.join(",")))
+    });
+    let url = format!("http://127.0.0.1:{}/_bulk", server.port());
+    let queues = asked(
+        &lab,
+        &format!(
+            "http(url(\"{url}\") body('{{\"index\":{{}}}}\n{{\"m\":1}}') delimiter(\"\\n\") body-suffix(\"\\n\") \
+             response-adapter(elasticsearch) batch-lines(10) batch-timeout(10));"
+        ),
+    );
+    assert_eq!(texts(&queues, "index"), ["logs-7"].into());
+    assert!(texts(&queues, "_id").iter().all(|id| id.starts_with("id")), "{queues:?}");
+    // Only where somebody follows a message, the answer is to say so much.
+    let asks =
+        |more: bool| server.requests().iter().any(|request| request.path.contains("items.*._id") == more);
+    assert!(asks(true) && asks(false));
 }
 
 #[test]

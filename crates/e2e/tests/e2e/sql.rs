@@ -3,7 +3,7 @@
 mod exactly_once;
 mod mariadb;
 mod postgres;
-mod sqlite;
+pub mod sqlite;
 mod unique;
 
 use crate::messages::message;

@@ -1,6 +1,6 @@
 //! Elasticsearch and OpenSearch: the answer to `_bulk` has an item for each document, in their order.
 
-use super::json;
+use super::{Place, json};
 use crate::action::again;
 use crate::answer::Answer;
 use flight::{Outcome, Verdict};
@@ -9,6 +9,22 @@ use serde_json::Value;
 /// An answer in which all is well says so near its beginning.
 const GOOD: &[u8] = b"\"errors\":false";
 const GOOD_WITHIN: usize = 256;
+
+/// What `filter_path` has of places.
+pub const WHERE: &str = ",items.*._index,items.*._id";
+
+/// Index and id of each document.
+pub fn places(answer: &Answer) -> Vec<Place> {
+    let Ok(value) = serde_json::from_slice::<Value>(&answer.body) else { return Vec::new() };
+    let items = value.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    items.iter().map(place).collect()
+}
+
+fn place(item: &Value) -> Place {
+    let item = item.as_object().and_then(|item| item.values().next());
+    let text = |name, key| Some((name, item?.get(key)?.as_str()?.into()));
+    [text("index", "_index"), text("_id", "_id")].into_iter().flatten().collect()
+}
 
 pub fn read(answer: &Answer, messages: usize) -> Option<Outcome> {
     if !answer.is_success() {

@@ -33,6 +33,17 @@ fn elasticsearch_judges_each_item() {
 }
 
 #[test]
+fn elasticsearch_says_where_documents_are() {
+    let places = |body: &str| Judge::Elasticsearch.places(&Answer::of(200, body));
+    let body = r#"{"errors":false,"items":[{"create":{"_index":".ds-logs-1","_id":"a7","status":201}},
+        {"index":{"status":400}},{"index":{"_id":7}},5]}"#;
+    let first: Place = vec![("index", ".ds-logs-1".into()), ("_id", "a7".into())];
+    assert_eq!(places(body), [first, vec![], vec![], vec![]]);
+    assert_eq!(places("<html>"), [] as [Place; 0]);
+    assert_eq!(Judge::Splunk.places(&Answer::of(200, body)), [] as [Place; 0]);
+}
+
+#[test]
 fn splunk_judges_by_its_code() {
     let check =
         |status, body, expected| assert_eq!(shown(Judge::Splunk, status, body, 3), expected, "{body}");
@@ -56,7 +67,11 @@ fn openobserve_counts() {
 fn less_is_asked_for_where_it_is_known_how() {
     let check = |judge: Judge, path: &str, expected: bool| {
         let mut url = Url::parse(&format!("http://h{path}")).expect("good");
-        judge.ask_for_less(&mut url);
+        let mut all = url.clone();
+        judge.ask_for_less(&mut url, false);
+        judge.ask_for_less(&mut all, true);
+        let more = if expected { elasticsearch::WHERE } else { "" };
+        assert_eq!(all.path, format!("{}{more}", url.path));
         assert_eq!(url.path.ends_with("items.*.error.reason"), expected, "{path}");
         assert!(url.path.matches("filter_path").count() <= 1 && url.path.matches('?').count() <= 1);
     };

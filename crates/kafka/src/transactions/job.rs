@@ -13,10 +13,12 @@ pub struct Job {
     pub until: Option<u64>,
     /// What the producer said of it.
     pub fate: Option<Fate>,
+    /// Places of messages that somebody follows.
+    followed: Vec<usize>,
 }
 
 impl Job {
-    pub fn new(id: u32, messages: &[&[u8]], numbers: &[Option<u64>]) -> Job {
+    pub fn new(id: u32, messages: &[&[u8]], numbers: &[Option<u64>], followed: Vec<usize>) -> Job {
         let until = numbers.iter().rev().flatten().next().map(|number| number + 1);
         Job {
             id,
@@ -26,11 +28,22 @@ impl Job {
             there: 0,
             until,
             fate: None,
+            followed,
         }
     }
 
     pub fn held_bytes(&self) -> usize {
         self.parked.as_ref().map_or(0, |parked| parked.bytes.len())
+    }
+
+    /// The followed messages, by their places in what the producer gets of the job.
+    pub fn followed(&self) -> impl Iterator<Item = usize> {
+        self.followed.iter().filter_map(|place| place.checked_sub(self.there))
+    }
+
+    /// The place of a message in the job, by that in what the producer got of it.
+    pub fn place_of(&self, place: usize) -> usize {
+        self.there + place
     }
 
     /// Its messages, and how many of them have numbers before the position. Once.

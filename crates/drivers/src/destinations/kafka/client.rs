@@ -158,6 +158,9 @@ impl KafkaClient {
 
     /// Asks the coordinators of transactions what is to be asked next, and hands over how batches ended.
     fn transact(&mut self, now: Instant) {
+        if !self.followed.is_empty() {
+            self.say_where();
+        }
         let Some(transactions) = &mut self.transactions else { return };
         let fates = self.producer.fates();
         transactions.judged(&mut self.producer, fates);
@@ -215,7 +218,11 @@ impl KafkaClient {
 
     /// Says where messages are that somebody follows.
     fn say_where(&mut self) {
-        for landed in self.producer.landed() {
+        let landed = match &self.transactions {
+            Some(transactions) => transactions.landed(&mut self.producer),
+            None => self.producer.landed(),
+        };
+        for landed in landed {
             let is_it = |one: &&(u32, usize, Receipt)| (one.0, one.1) == (landed.job, landed.place);
             let Some((.., receipt)) = self.followed.iter().find(is_it) else { continue };
             let topic = String::from_utf8_lossy(&landed.topic).into_owned();
@@ -274,11 +281,12 @@ impl Client for KafkaClient {
     }
 
     fn follow(&mut self, id: u32, receipts: Vec<(usize, Receipt)>) {
-        // What a transaction begins with may be a part of the batch.
-        if self.transactions.is_none() {
-            self.producer.follow(id, receipts.iter().map(|(place, _)| *place));
-            self.followed.extend(receipts.into_iter().map(|(place, receipt)| (id, place, receipt)));
+        let places = receipts.iter().map(|(place, _)| *place);
+        match &mut self.transactions {
+            Some(transactions) => transactions.follow(places.collect()),
+            None => self.producer.follow(id, places),
         }
+        self.followed.extend(receipts.into_iter().map(|(place, receipt)| (id, place, receipt)));
     }
 
     fn outcomes(&mut self, out: &mut Vec<(u32, Outcome)>) {
