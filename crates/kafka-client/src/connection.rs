@@ -1,6 +1,8 @@
 //! The connection to one broker: its name looked up, its addresses tried in turn, pauses that double, the
 //! session on it.
 
+use crate::login::{Logins, Wish};
+use crate::renewal::Renewal;
 use delivery::dialing::{Dialed, Secured};
 use delivery::link::{Link, Owner};
 use delivery::target::{Address, Connect, Lookup, Next, Route};
@@ -18,7 +20,7 @@ pub struct Dial {
     pub connect: Connect,
     pub ipv6: bool,
     pub secured: Option<Secured>,
-    pub login: Option<Arc<Login>>,
+    pub logins: Option<Arc<Logins>>,
     pub client_id: Arc<str>,
     /// Between failures: at first, and at most.
     pub pause: Duration,
@@ -32,7 +34,7 @@ pub struct Dial {
 impl Dial {
     /// Differs where connections have to be made anew.
     pub fn described(&self) -> String {
-        let login = self.login.as_ref().map(|l| (l.mechanism, &l.user, &l.password));
+        let login = self.logins.as_ref().map(|logins| logins.described());
         let tls = self.secured.as_ref().map(|secured| &secured.options);
         format!("{} {login:?} {tls:?} {:?} {:?}", self.client_id, self.pause, self.pause_max)
     }
@@ -50,6 +52,8 @@ enum State {
     Idle,
     /// After a failure.
     Waiting(Instant),
+    /// For what is to be shown at the login.
+    Asking(Wish),
     Connecting(Link),
     Open(Link, Box<Session>),
 }
@@ -69,12 +73,24 @@ pub struct Connection {
     state: State,
     since: Instant,
     failures: u32,
+    /// What is shown at the login, or was shown.
+    login: Option<Arc<Login>>,
+    renewal: Renewal,
 }
 
 impl Connection {
     pub fn new(node: Option<i32>, server: (String, u16), dial: &Dial, now: Instant) -> Connection {
         let route = Route::new(vec![Lookup::host(&server.0, server.1, dial.ipv6)]);
-        Connection { node, server, route, state: State::Idle, since: now, failures: 0 }
+        Connection {
+            node,
+            server,
+            route,
+            state: State::Idle,
+            since: now,
+            failures: 0,
+            login: None,
+            renewal: Renewal::None,
+        }
     }
 
     pub fn name(&self) -> String {
@@ -85,9 +101,14 @@ impl Connection {
         matches!(&self.state, State::Open(_, session) if session.is_ready())
     }
 
+    /// Not while it logs in again.
+    pub fn may_ask(&self) -> bool {
+        matches!(&self.state, State::Open(_, session) if session.may_ask())
+    }
+
     pub fn session(&mut self) -> Option<&mut Session> {
         match &mut self.state {
-            State::Open(_, session) if session.is_ready() => Some(session),
+            State::Open(_, session) if session.may_ask() => Some(session),
             _ => None,
         }
     }
@@ -98,6 +119,13 @@ impl Connection {
             match &mut self.state {
                 State::Waiting(until) if now < *until => return None,
                 State::Waiting(_) => self.state = State::Idle,
+                State::Asking(wish) => match wish.take() {
+                    Some(Ok(login)) => (self.login, self.state) = (Some(login), State::Idle),
+                    Some(Err(fault)) => return Some(self.lost(dial, fault, now)),
+                    None if now.saturating_duration_since(self.since) < CONNECT_MAX => return None,
+                    None => return Some(self.lost(dial, Fault::Broken("no token comes".to_owned()), now)),
+                },
+                State::Idle if self.login.is_none() && dial.logins.is_some() => self.ask(dial, seat, now),
                 State::Idle => match self.route.next(&seat.nudge) {
                     Next::Try(address) => {
                         self.since = now;
@@ -120,8 +148,22 @@ impl Connection {
                         return Some(self.failed_at(dial, &error, now));
                     }
                 },
-                State::Open(..) => return self.listen(dial, now),
+                State::Open(_, session) => {
+                    let login = self.renewal.turn(session, (dial, &seat.nudge), now);
+                    if let Some(login) = login {
+                        (self.login, self.since) = (Some(login), now);
+                    }
+                    return self.listen(dial, now);
+                }
             }
+        }
+    }
+
+    /// Asks for what is to be shown.
+    fn ask(&mut self, dial: &Dial, seat: &Owner, now: Instant) {
+        if let Some(logins) = &dial.logins {
+            self.since = now;
+            self.state = State::Asking(logins.ask(&seat.nudge));
         }
     }
 
@@ -140,7 +182,7 @@ impl Connection {
     }
 
     fn open(&mut self, dial: &Dial) {
-        let session = Session::new(Arc::clone(&dial.client_id), dial.login.clone());
+        let session = Session::new(Arc::clone(&dial.client_id), self.login.clone());
         let session = session.with_answers_of(dial.answer_bytes_max);
         if let State::Connecting(link) = std::mem::replace(&mut self.state, State::Idle) {
             self.state = State::Open(link, Box::new(session));
@@ -166,7 +208,10 @@ impl Connection {
         if heard.contains(&Heard::Ready) {
             self.failures = 0;
         }
-        let late = !session.is_ready() && now.saturating_duration_since(self.since) >= CONNECT_MAX;
+        if let Some(lifetime) = session.take_login_end() {
+            self.renewal = Renewal::before(lifetime, now);
+        }
+        let late = !session.may_ask() && now.saturating_duration_since(self.since) >= CONNECT_MAX;
         let fault = match (understood, outcome) {
             (Err(Fault::Broken(why)), _) => Fault::Broken(format!("{}: {why}", self.name())),
             (Err(Fault::Refused(why)), _) => Fault::Refused(format!("{}: {why}", self.name())),
@@ -208,6 +253,9 @@ impl Connection {
         // A broker that refuses this side will not think better of it at once.
         let pause = if matches!(fault, Fault::Refused(_)) { dial.pause_max.max(pause) } else { pause };
         self.failures = self.failures.saturating_add(1);
+        if let (Fault::Refused(_), Some(logins), Some(login)) = (&fault, &dial.logins, &self.login) {
+            logins.refused(login);
+        }
         self.close();
         self.state = State::Waiting(now + pause);
         News::Lost(fault)
@@ -217,6 +265,8 @@ impl Connection {
     pub fn due(&self) -> Option<Instant> {
         match self.state {
             State::Waiting(until) => Some(until),
+            State::Asking(_) => Some(self.since + CONNECT_MAX),
+            State::Open(..) => self.renewal.due(),
             _ => None,
         }
     }
@@ -239,9 +289,10 @@ impl Connection {
     }
 
     pub fn close(&mut self) {
+        (self.login, self.renewal) = (None, Renewal::None);
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Connecting(link) | State::Open(link, _) => link.close(),
-            State::Idle | State::Waiting(_) => {}
+            State::Idle | State::Waiting(_) | State::Asking(_) => {}
         }
     }
 }

@@ -44,9 +44,9 @@ impl Connections {
         self.all.iter()
     }
 
-    /// The first that is ready and fits.
+    /// The first that can be asked something and fits.
     pub fn ready(&self, fits: impl Fn(&Connection) -> bool) -> Option<usize> {
-        self.all.iter().position(|connection| connection.is_ready() && fits(connection))
+        self.all.iter().position(|connection| connection.may_ask() && fits(connection))
     }
 
     pub fn session(&mut self, at: usize) -> Option<&mut Session> {

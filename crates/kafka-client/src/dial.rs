@@ -2,16 +2,19 @@
 
 use crate::Server;
 use crate::connection::Dial;
-use crate::properties::Properties;
+use crate::login::{Fetched, Logins};
+use crate::properties::{Bearer, Properties};
 use conf_schema::Settings;
 use delivery::dialing::Secured;
 use delivery::target::Connect;
 use diag::{Diagnostic, Diagnostics};
 use driver_options::secure::{self, Side};
+use http_client::{Network, Proxies, Url};
 use kafka::{Login, Mechanism};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tls::Connector;
 
 const PORT: u16 = 9092;
 /// Where authorities stand that the system trusts.
@@ -61,15 +64,11 @@ pub fn dial(s: &Settings, p: &Properties, diags: &mut Diagnostics) -> Option<Dia
     {
         options.ca_file = Some(SYSTEM_CA.into());
     }
-    let login = match (p.sasl, &p.user, &p.password) {
-        (false, None, None) => None,
-        (_, Some(user), Some(password)) => {
-            let mechanism = p.mechanism.unwrap_or(Mechanism::Plain);
-            Some(Arc::new(Login { mechanism, user: user.clone(), password: password.clone() }))
-        }
-        _ => {
-            let text = "a login needs both `sasl.username` and `sasl.password`";
-            diags.push(Diagnostic::error("D0162", text, s.span("config").or(s.call_span())?));
+    let at = s.span("config").or(s.call_span())?;
+    let logins = match logins(p) {
+        Ok(logins) => logins.map(Arc::new),
+        Err((text, help)) => {
+            diags.push(Diagnostic::error("D0162", text, at).help(help));
             return None;
         }
     };
@@ -77,11 +76,83 @@ pub fn dial(s: &Settings, p: &Properties, diags: &mut Diagnostics) -> Option<Dia
         connect: Connect::default(),
         ipv6: p.ipv6,
         secured: options.map(Secured::new),
-        login,
+        logins,
         client_id: p.client_id.as_str().into(),
         pause: p.reconnect.max(Duration::from_millis(10)),
         pause_max: p.reconnect_max.max(p.reconnect),
         answer_max: p.socket_timeout.max(p.request_timeout + Duration::from_secs(1)),
         answer_bytes_max: p.reads.answer_bytes_max,
     })
+}
+
+/// What is wrong, and what to do about it.
+type Wrong = (String, &'static str);
+
+fn logins(p: &Properties) -> Result<Option<Logins>, Wrong> {
+    let mechanism = p.mechanism.unwrap_or(Mechanism::Plain);
+    if mechanism == Mechanism::OAuthBearer {
+        let wrong = || ("OAUTHBEARER shows no user and no password".to_owned(), TOKENS);
+        return match (&p.user, &p.password) {
+            (None, None) => tokens(&p.bearer).map(Some),
+            _ => Err(wrong()),
+        };
+    }
+    if p.bearer.is_given {
+        let text = format!("the properties of OAUTHBEARER change nothing with {}", mechanism.name());
+        return Err((text, "add `\"sasl.mechanism\" => \"OAUTHBEARER\"`"));
+    }
+    match (p.sasl, &p.user, &p.password) {
+        (false, None, None) => Ok(None),
+        (_, Some(user), Some(password)) => {
+            let (user, password) = (user.clone(), password.clone());
+            Ok(Some(Logins::Password(Login::Password { mechanism, user, password })))
+        }
+        _ => {
+            let text = "a login needs both `sasl.username` and `sasl.password`".to_owned();
+            Err((text, "with OAUTHBEARER it needs a token instead"))
+        }
+    }
+}
+
+const TOKENS: &str = "write `\"sasl.oauthbearer.method\" => \"oidc\"`, and `sasl.oauthbearer.client.id`, `sasl.oauthbearer.client.secret` and \
+                      `sasl.oauthbearer.token.endpoint.url`";
+
+fn tokens(bearer: &Bearer) -> Result<Logins, Wrong> {
+    let fetches = bearer.id.is_some() || bearer.secret.is_some() || bearer.url.is_some();
+    match (bearer.is_fetched, &bearer.unsecured) {
+        (true, None) if !bearer.may_be_unsecured => fetched(bearer),
+        (true, _) => {
+            let text = "tokens are fetched, or made here".to_owned();
+            Err((text, "leave `sasl.oauthbearer.config` and `enable.sasl.oauthbearer.unsecure.jwt` out"))
+        }
+        (false, _) if fetches || bearer.scope.is_some() || !bearer.extensions.is_empty() => {
+            let text = "it is not said that tokens are to be fetched".to_owned();
+            Err((text, "add `\"sasl.oauthbearer.method\" => \"oidc\"`"))
+        }
+        (false, Some(wanted)) if bearer.may_be_unsecured => Ok(Logins::Unsecured(wanted.clone())),
+        (false, Some(_)) => {
+            let text = "tokens that nobody signs are for tests, and have to be allowed".to_owned();
+            Err((text, "add `\"enable.sasl.oauthbearer.unsecure.jwt\" => \"true\"`"))
+        }
+        (false, None) => Err(("OAUTHBEARER has no token to show".to_owned(), TOKENS)),
+    }
+}
+
+fn fetched(bearer: &Bearer) -> Result<Logins, Wrong> {
+    let (Some(_), Some(_), Some(url)) = (&bearer.id, &bearer.secret, &bearer.url) else {
+        return Err(("something is missing that tokens are fetched with".to_owned(), TOKENS));
+    };
+    let url = Url::parse(url).map_err(|why| (why, TOKENS))?;
+    let proxies = Proxies::of_environment(&|name| std::env::var(name).ok());
+    let proxies = proxies.map_err(|why| (why, "mend the environment"))?;
+    let mut trusted = tls::Options { sni: true, ..tls::Options::default() };
+    match &bearer.ca {
+        Some(folder) if folder.is_dir() => trusted.ca_dir = Some(folder.clone()),
+        Some(file) => trusted.ca_file = Some(file.clone()),
+        None => trusted.ca_file = Some(SYSTEM_CA.into()).filter(|file: &PathBuf| file.exists()),
+    }
+    // Read now, so that what is wrong shows with the first token at the latest.
+    let tls = url.is_secure.then(|| Connector::load(&trusted).map_err(|error| error.to_string()));
+    let network = Network::new(tls, None).through(proxies);
+    Ok(Logins::Fetched(Arc::new(Fetched::new(bearer.clone(), &url, network))))
 }

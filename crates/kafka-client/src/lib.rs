@@ -4,7 +4,9 @@
 mod connection;
 mod connections;
 mod dial;
+mod login;
 mod properties;
+mod renewal;
 
 pub use connection::{Connection, Dial, News};
 pub use connections::{Broker, Connections};

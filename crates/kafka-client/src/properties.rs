@@ -1,10 +1,12 @@
 //! `config()`: properties by librdkafka's names. Each is obeyed, accepted with a remark on why it changes
 //! nothing, or refused.
 
+mod bearer;
 mod consumer;
 mod producer;
 mod values;
 
+pub use bearer::{Bearer, Unsecured};
 use conf_schema::{Pair, Settings, Text};
 pub use consumer::Reads;
 use diag::{Diagnostic, Diagnostics};
@@ -44,6 +46,7 @@ pub struct Properties {
     pub mechanism: Option<Mechanism>,
     pub user: Option<String>,
     pub password: Option<String>,
+    pub bearer: Bearer,
     pub tls: tls::Options,
     /// `ssl.` properties were given.
     pub tls_given: bool,
@@ -80,6 +83,7 @@ impl Default for Properties {
             mechanism: None,
             user: None,
             password: None,
+            bearer: Bearer::default(),
             tls: tls::Options::default(),
             tls_given: false,
             reads: Reads::default(),
@@ -183,7 +187,6 @@ const COMMON: &Table = &[
     (&["sasl.kerberos.service.name"], Refused(KERBEROS)),
     (&["sasl.kerberos.principal"], Refused(KERBEROS)),
     (&["sasl.kerberos.keytab"], Refused(KERBEROS)),
-    (&["sasl.oauthbearer.config"], Refused("OAUTHBEARER comes in a later version: use SCRAM-SHA-512")),
     (&["plugin.library.paths"], Refused("there are no plugins")),
 ];
 
@@ -208,7 +211,7 @@ fn security(p: &mut Properties, value: &str) -> Result<(), String> {
 
 fn mechanism(p: &mut Properties, value: &str) -> Result<(), String> {
     let known = Mechanism::named(value);
-    p.mechanism = Some(known.ok_or("PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512")?);
+    p.mechanism = Some(known.ok_or("PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER")?);
     Ok(())
 }
 
@@ -233,7 +236,7 @@ impl Role {
         let [own, other] = self.tables();
         let text = format!("config() has no property `{}` of a {}", key.text, self.name());
         let finding = Diagnostic::error("D0160", text, key.span);
-        let names = own.iter().chain(COMMON).flat_map(|(names, _)| names.iter().copied());
+        let names = own.iter().chain(COMMON).chain(bearer::OWN).flat_map(|(names, _)| names.iter().copied());
         diags.push(match find(other, &key.text) {
             Some(_) if self == Role::Producer => finding.help("it belongs to a source"),
             Some(_) => finding.help("it belongs to a destination"),
@@ -253,7 +256,8 @@ fn find<'a>(table: &'a Table, name: &str) -> Option<&'a Effect> {
 fn apply(role: Role, properties: &mut Properties, pair: &Pair, diags: &mut Diagnostics) -> bool {
     let (name, value) = (pair.key.text.as_str(), pair.value.text.as_str());
     let [own, _] = role.tables();
-    let Some(effect) = find(own, name).or_else(|| find(COMMON, name)) else {
+    let common = || find(COMMON, name).or_else(|| find(bearer::OWN, name));
+    let Some(effect) = find(own, name).or_else(common) else {
         role.unknown(&pair.key, diags);
         return false;
     };
@@ -319,7 +323,7 @@ mod tests {
     #[test]
     fn names_are_unique() {
         for role in [Role::Producer, Role::Consumer] {
-            let all = role.tables()[0].iter().chain(COMMON);
+            let all = role.tables()[0].iter().chain(COMMON).chain(bearer::OWN);
             let mut names: Vec<&str> = all.flat_map(|(names, _)| names.iter().copied()).collect();
             let count = names.len();
             names.sort_unstable();

@@ -146,9 +146,14 @@ pub fn sasl_handshake(input: &mut Input<'_>) -> Read<(i16, Vec<String>)> {
     Ok((error, mechanisms))
 }
 
-/// The error with the broker's words, or what it says.
-pub fn sasl_authenticate<'a>(input: &mut Input<'a>) -> Read<Result<&'a [u8], (i16, String)>> {
+/// The error with the broker's words, or what it says, and for how many milliseconds the login is good; 0: for
+/// ever.
+pub type OfLogin<'a> = Result<(&'a [u8], i64), (i16, String)>;
+
+/// Versions 0 and 1.
+pub fn sasl_authenticate<'a>(input: &mut Input<'a>, version: i16) -> Read<OfLogin<'a>> {
     let (error, words) = (input.i16()?, shown(input.text()?));
     let said = input.bytes()?.unwrap_or_default();
-    Ok(if error == 0 { Ok(said) } else { Err((error, words)) })
+    let lifetime = if version >= 1 { input.i64()? } else { 0 };
+    Ok(if error == 0 { Ok((said, lifetime)) } else { Err((error, words)) })
 }

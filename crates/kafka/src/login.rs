@@ -7,14 +7,17 @@ pub enum Mechanism {
     Plain,
     ScramSha256,
     ScramSha512,
+    /// RFC 7628.
+    OAuthBearer,
 }
 
 impl Mechanism {
+    const ALL: [Mechanism; 4] =
+        [Mechanism::Plain, Mechanism::ScramSha256, Mechanism::ScramSha512, Mechanism::OAuthBearer];
+
     /// By its name, in any letters.
     pub fn named(name: &str) -> Option<Mechanism> {
-        [Mechanism::Plain, Mechanism::ScramSha256, Mechanism::ScramSha512]
-            .into_iter()
-            .find(|m| m.name().eq_ignore_ascii_case(name))
+        Mechanism::ALL.into_iter().find(|m| m.name().eq_ignore_ascii_case(name))
     }
 
     pub fn name(self) -> &'static str {
@@ -22,35 +25,48 @@ impl Mechanism {
             Mechanism::Plain => "PLAIN",
             Mechanism::ScramSha256 => "SCRAM-SHA-256",
             Mechanism::ScramSha512 => "SCRAM-SHA-512",
+            Mechanism::OAuthBearer => "OAUTHBEARER",
         }
     }
 }
 
-#[derive(Clone)]
-pub struct Login {
-    pub mechanism: Mechanism,
-    pub user: String,
-    pub password: String,
+/// What is shown at a login.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Login {
+    /// With PLAIN or SCRAM.
+    Password { mechanism: Mechanism, user: String, password: String },
+    /// With OAUTHBEARER: the token, and names with values for the broker.
+    Token { token: String, extensions: Vec<(String, String)> },
+}
+
+impl Login {
+    pub fn mechanism(&self) -> Mechanism {
+        match self {
+            Login::Password { mechanism, .. } => *mechanism,
+            Login::Token { .. } => Mechanism::OAuthBearer,
+        }
+    }
 }
 
 /// A login under way.
 pub enum Talk {
     Plain,
     Scram(Box<Scram>),
+    /// Whether the broker has said something against the token.
+    Bearer(bool),
 }
 
 impl Talk {
     /// The first words.
     pub fn begin(login: &Login) -> Result<(Talk, Vec<u8>), String> {
-        let sha512 = match login.mechanism {
-            Mechanism::Plain => {
-                let words = format!("\0{}\0{}", login.user, login.password).into_bytes();
-                return Ok((Talk::Plain, words));
-            }
-            Mechanism::ScramSha256 => false,
-            Mechanism::ScramSha512 => true,
+        let (mechanism, user, password) = match login {
+            Login::Token { token, extensions } => return Ok((Talk::Bearer(false), shown(token, extensions))),
+            Login::Password { mechanism, user, password } => (*mechanism, user, password),
         };
-        let (scram, words) = Scram::begin(sha512, &login.user, &login.password)?;
+        if mechanism == Mechanism::Plain {
+            return Ok((Talk::Plain, format!("\0{user}\0{password}").into_bytes()));
+        }
+        let (scram, words) = Scram::begin(mechanism == Mechanism::ScramSha512, user, password)?;
         Ok((Talk::Scram(Box::new(scram)), words))
     }
 
@@ -59,6 +75,34 @@ impl Talk {
         match self {
             Talk::Plain => Ok(None),
             Talk::Scram(scram) => scram.hear(said),
+            Talk::Bearer(false) if said.is_empty() => Ok(None),
+            // RFC 7628 section 3.2.3: what is wrong is said first, and the login fails behind this answer.
+            Talk::Bearer(is_refused @ false) => {
+                *is_refused = true;
+                Ok(Some(vec![SEPARATOR]))
+            }
+            Talk::Bearer(true) => Err("the broker takes a token that it has refused".to_owned()),
         }
     }
+}
+
+/// Between the fields of RFC 7628 section 3.1.
+const SEPARATOR: u8 = 1;
+
+fn shown(token: &str, extensions: &[(String, String)]) -> Vec<u8> {
+    let mut words = b"n,,".to_vec();
+    let mut field = |name: &str, value: [&str; 2]| {
+        words.push(SEPARATOR);
+        words.extend(name.bytes().chain([b'=']).chain(value.into_iter().flat_map(str::bytes)));
+    };
+    field("auth", ["Bearer ", token]);
+    extensions.iter().for_each(|(name, value)| field(name, [value, ""]));
+    words.extend([SEPARATOR; 2]);
+    words
+}
+
+/// Whether the broker can be told this beside the token: RFC 7628 section 3.1.
+pub fn is_extension(name: &str, value: &str) -> bool {
+    let is_name = !name.is_empty() && name != "auth" && name.bytes().all(|b| b.is_ascii_alphabetic());
+    is_name && !value.is_empty() && value.bytes().all(|b| matches!(b, b' '..=b'~' | b'\t' | b'\r' | b'\n'))
 }

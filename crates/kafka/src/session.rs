@@ -3,6 +3,7 @@
 
 mod anything;
 mod consuming;
+mod login;
 mod transacting;
 
 use crate::answers::consuming::{Fetched, OfGroup, Offset, fetched};
@@ -17,6 +18,7 @@ use crate::requests::{self, Api};
 pub use anything::read_anything;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// An answer that is longer is none, where the session is not told otherwise.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
@@ -89,7 +91,10 @@ impl From<Malformed> for Fault {
 pub struct Session {
     client: Arc<str>,
     login: Option<Arc<Login>>,
+    /// Of a login under way.
     talk: Option<Talk>,
+    /// For how long the broker takes the last login.
+    login_ends: Option<Duration>,
     versions: Vec<Version>,
     ready: bool,
     next: i32,
@@ -108,6 +113,7 @@ impl Session {
             client,
             login,
             talk: None,
+            login_ends: None,
             versions: Vec::new(),
             ready: false,
             next: 0,
@@ -127,8 +133,14 @@ impl Session {
         self
     }
 
+    /// Whether it was logged in once.
     pub fn is_ready(&self) -> bool {
         self.ready
+    }
+
+    /// Whether something may be asked: not while a login is under way.
+    pub fn may_ask(&self) -> bool {
+        self.ready && !self.logs_in()
     }
 
     /// What is to be sent: the next two pieces.
@@ -303,7 +315,7 @@ impl Session {
         match expected {
             Expected::Versions => self.heard_versions(&mut input, heard)?,
             Expected::Handshake => self.heard_handshake(&mut input)?,
-            Expected::Login => self.heard_login(&mut input, heard)?,
+            Expected::Login => self.heard_login(&mut input, version, heard)?,
             Expected::Metadata => heard.push(Heard::Metadata(answers::metadata(&mut input)?)),
             Expected::Identity => heard.push(Heard::Identity(answers::init_producer_id(&mut input)?)),
             Expected::Produce(tag) => heard.push(Heard::Written(tag, answers::produce(&mut input, version)?)),
@@ -328,54 +340,13 @@ impl Session {
             self.become_ready(heard);
             return Ok(());
         };
-        let mechanism = login.mechanism.name();
-        let version = self.version(Api::SaslHandshake)?;
-        self.ask(Api::SaslHandshake, version, Expected::Handshake, |out| {
-            requests::sasl_handshake(out, mechanism);
-        });
-        Ok(())
+        let login = Arc::clone(login);
+        self.show(&login)
     }
 
     fn become_ready(&mut self, heard: &mut Vec<Heard>) {
         self.ready = true;
-        self.talk = None;
         heard.push(Heard::Ready);
-    }
-
-    fn heard_handshake(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
-        let (error, mechanisms) = answers::sasl_handshake(input)?;
-        let Some(login) = &self.login else { return Ok(()) };
-        if error != 0 {
-            let (wanted, has) = (login.mechanism.name(), mechanisms.join(", "));
-            return Err(Fault::Refused(format!("the broker has no {wanted}; it has {has}")));
-        }
-        let (talk, words) = Talk::begin(login).map_err(Fault::Broken)?;
-        self.talk = Some(talk);
-        self.say(&words)
-    }
-
-    fn say(&mut self, words: &[u8]) -> Result<(), Fault> {
-        let version = self.version(Api::SaslAuthenticate)?;
-        self.ask(Api::SaslAuthenticate, version, Expected::Login, |out| {
-            requests::sasl_authenticate(out, words)
-        });
-        Ok(())
-    }
-
-    fn heard_login(&mut self, input: &mut Input<'_>, heard: &mut Vec<Heard>) -> Result<(), Fault> {
-        let said = match answers::sasl_authenticate(input)? {
-            Ok(said) => said,
-            Err((error, words)) => {
-                let text = format!("the broker refuses the login: {} {words}", code::name(error));
-                return Err(Fault::Refused(text));
-            }
-        };
-        let Some(talk) = &mut self.talk else { return Ok(()) };
-        match talk.hear(said).map_err(Fault::Refused)? {
-            Some(words) => self.say(&words)?,
-            None => self.become_ready(heard),
-        }
-        Ok(())
     }
 }
 

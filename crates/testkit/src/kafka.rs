@@ -26,6 +26,8 @@ pub struct Kafka {
     port: u16,
     sasl: u16,
     ssl: Option<u16>,
+    /// For the machine that it runs in.
+    jvm: Vec<String>,
     process: Option<Process>,
     _turn: MutexGuard<'static, ()>,
 }
@@ -54,9 +56,20 @@ fn archives() -> Option<String> {
 }
 
 fn java(class: &str, heap: &str) -> Command {
+    java_with(&[], class, heap)
+}
+
+fn java_with(properties: &[String], class: &str, heap: &str) -> Command {
     let mut command = Command::new("java");
     let archives = archives().expect("the archives were there");
-    command.args([heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", &archives, class]);
+    command.args(properties).args([
+        heap,
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-cp",
+        &archives,
+        class,
+    ]);
     command
 }
 
@@ -66,6 +79,12 @@ impl Kafka {
     /// TLS.
     #[track_caller]
     pub fn start(lab: &Lab, more: &str, keystore: Option<&Path>) -> Option<Kafka> {
+        Kafka::start_with(lab, more, keystore, &[])
+    }
+
+    /// The same, with properties of the machine that it runs in, `name=value`.
+    #[track_caller]
+    pub fn start_with(lab: &Lab, more: &str, keystore: Option<&Path>, jvm: &[&str]) -> Option<Kafka> {
         archives()?;
         let turn = turn();
         let dir = lab.path("kafka");
@@ -102,7 +121,8 @@ impl Kafka {
         }
         let output = format.output().expect("java");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let mut kafka = Kafka { dir, port, sasl, ssl, process: None, _turn: turn };
+        let jvm = jvm.iter().map(|property| format!("-D{property}")).collect();
+        let mut kafka = Kafka { dir, port, sasl, ssl, jvm, process: None, _turn: turn };
         kafka.run();
         Some(kafka)
     }
@@ -125,7 +145,7 @@ impl Kafka {
     /// Starts it again, after [`Kafka::kill`].
     #[track_caller]
     pub fn run(&mut self) {
-        let mut command = java("kafka.Kafka", "-Xmx256m");
+        let mut command = java_with(&self.jvm, "kafka.Kafka", "-Xmx256m");
         command.arg(self.dir.join("properties")).current_dir(&self.dir);
         let process = self.process.insert(Process::spawn("kafka", command, None, &self.dir.join("log")));
         let port = self.port;

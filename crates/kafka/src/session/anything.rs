@@ -28,7 +28,13 @@ pub fn read_anything(bytes: &[u8]) {
         Expected::Transaction(Asked::Partitions),
         Expected::Transaction(Asked::Position),
     ];
-    let login = Login { mechanism: crate::Mechanism::ScramSha256, user: "u".into(), password: "p".into() };
+    let login = match kind % 2 {
+        0 => {
+            let mechanism = crate::Mechanism::ScramSha256;
+            Login::Password { mechanism, user: "u".into(), password: "p".into() }
+        }
+        _ => Login::Token { token: "t".into(), extensions: Vec::new() },
+    };
     let mut session = Session::new("c".into(), Some(Arc::new(login)));
     session.expected.clear();
     for at in 0..expected.len() {

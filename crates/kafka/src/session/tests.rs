@@ -3,6 +3,7 @@
 use super::*;
 use crate::login::Mechanism;
 use crate::producer::Going;
+use std::time::Duration;
 
 fn answer(correlation: i32, body: &[u8]) -> Vec<u8> {
     let mut out = ((body.len() + 4) as i32).to_be_bytes().to_vec();
@@ -119,7 +120,7 @@ fn who_leads_what() {
 
 #[test]
 fn logins() {
-    let login = Login { mechanism: Mechanism::Plain, user: "u".into(), password: "pw".into() };
+    let login = Login::Password { mechanism: Mechanism::Plain, user: "u".into(), password: "pw".into() };
     let begun = || {
         let mut session = Session::new("me".into(), Some(Arc::new(login.clone())));
         said(&mut session);
@@ -138,8 +139,61 @@ fn logins() {
     assert_eq!(refused, Err(Fault::Refused("the broker has no PLAIN; it has SCRAM-X".to_owned())));
     let mut session = begun();
     hear(&mut session, &answer(1, b"\0\0\0\0\0\0")).expect("good");
-    let Err(Fault::Refused(why)) = hear(&mut session, &answer(2, b"\0\x3a\0\x02no\0\0\0\0")) else {
+    let Err(Fault::Refused(why)) = hear(&mut session, &answer(2, b"\0\x3a\0\x02no\0\0\0\0\0\0\0\0\0\0\0\0"))
+    else {
         panic!("a wrong password was accepted");
+    };
+    assert!(why.contains("SASL_AUTHENTICATION_FAILED no"), "{why}");
+}
+
+/// The token of RFC 7628 section 4.1, with something beside it.
+#[test]
+fn a_token_is_shown_and_shown_again() {
+    let login = |token: &str| {
+        let extensions = vec![("team".to_owned(), "a b".to_owned())];
+        Arc::new(Login::Token { token: token.to_owned(), extensions })
+    };
+    let mut session = Session::new("me".into(), Some(login("vF9dft4qmT")));
+    said(&mut session);
+    assert_eq!(hear(&mut session, &answer(0, &versions())), Ok(vec![]));
+    assert_eq!(said(&mut session), b"\0\0\0\x19\0\x11\0\x01\0\0\0\x01\0\x02me\0\x0bOAUTHBEARER");
+    assert_eq!(hear(&mut session, &answer(1, b"\0\0\0\0\0\0")), Ok(vec![]));
+    let words = b"n,,\x01auth=Bearer vF9dft4qmT\x01team=a b\x01\x01";
+    assert!(said(&mut session).ends_with(words));
+    // For a minute.
+    let accepted = |number| answer(number, b"\0\0\xff\xff\0\0\0\0\0\0\0\0\0\0\xea\x60");
+    assert_eq!(hear(&mut session, &accepted(2)), Ok(vec![Heard::Ready]));
+    assert_eq!(session.take_login_end(), Some(Duration::from_secs(60)));
+    assert_eq!(session.take_login_end(), None);
+
+    // What was asked before is answered meanwhile, and nothing is asked.
+    session.ask_identity().expect("known");
+    session.log_in_again(login("another")).expect("known");
+    assert!(session.is_ready() && !session.may_ask());
+    said(&mut session);
+    let body = b"\0\0\0\0\0\0\0\0\0\0\0\0\0\x63\0\x05";
+    assert_eq!(hear(&mut session, &answer(3, body)), Ok(vec![Heard::Identity(Ok((99, 5)))]));
+    assert_eq!(hear(&mut session, &answer(4, b"\0\0\0\0\0\0")), Ok(vec![]));
+    assert!(said(&mut session).ends_with(b"n,,\x01auth=Bearer another\x01team=a b\x01\x01"));
+    assert!(!session.may_ask());
+    assert_eq!(hear(&mut session, &accepted(5)), Ok(vec![]), "it is ready already");
+    assert!(session.may_ask());
+    assert_eq!(session.take_login_end(), Some(Duration::from_secs(60)));
+}
+
+#[test]
+fn a_token_that_is_refused() {
+    let login = Login::Token { token: "t".into(), extensions: Vec::new() };
+    let mut session = Session::new("me".into(), Some(Arc::new(login)));
+    hear(&mut session, &answer(0, &versions())).expect("good");
+    hear(&mut session, &answer(1, b"\0\0\0\0\0\0")).expect("good");
+    said(&mut session);
+    let error = answer(2, b"\0\0\xff\xff\0\0\0\x02{}\0\0\0\0\0\0\0\0");
+    assert_eq!(hear(&mut session, &error), Ok(vec![]));
+    assert!(said(&mut session).ends_with(b"\0\0\0\x01\x01"));
+    let Err(Fault::Refused(why)) = hear(&mut session, &answer(3, b"\0\x3a\0\x02no\0\0\0\0\0\0\0\0\0\0\0\0"))
+    else {
+        panic!("a wrong token was accepted");
     };
     assert!(why.contains("SASL_AUTHENTICATION_FAILED no"), "{why}");
 }
