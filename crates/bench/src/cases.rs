@@ -14,6 +14,7 @@ mod cores;
 mod datagram;
 mod deliveries;
 mod files;
+mod intakes;
 mod paths;
 mod processing;
 mod python;
@@ -25,6 +26,7 @@ use aim::Aim;
 pub use blocks::Block;
 pub use buffered::{Appear, Buffered};
 pub use deliveries::Delivery;
+pub use intakes::Intake;
 pub use paths::Printed;
 pub use processing::Processing;
 pub use python::Python;
@@ -89,6 +91,8 @@ pub enum Path {
     Buffered(Buffered),
     /// To a second penstock, which writes to a file.
     Hop(Hop),
+    /// From another penstock, in a protocol of its own.
+    Intake(Intake),
     /// To a server that answers, and writes down which messages came.
     Delivery(Delivery),
     FilterFacility,
@@ -153,7 +157,7 @@ const PLAIN: Case = Case {
 };
 
 /// In the order they are run and reported.
-const TABLES: [&[Case]; 13] = [
+const TABLES: [&[Case]; 14] = [
     &transport::CASES,
     &buffered::CASES,
     &processing::CASES,
@@ -166,6 +170,7 @@ const TABLES: [&[Case]; 13] = [
     &datagram::CASES,
     &rltp::CASES,
     &deliveries::CASES,
+    &intakes::CASES,
     &cores::CASES,
 ];
 

@@ -130,6 +130,7 @@ pub fn run(args: impl Iterator<Item = OsString>, own: impl FnOnce(&Own) -> Resul
         Some("floor-receiver") => return floor::run(&args[1..]),
         Some("distance") => return hop::run(&args[1..]),
         Some("kafka-sink") => return kafka::run(&args[1..]),
+        Some("kafka-log") => return kafka::keep(&args[1..]),
         Some("http-sink") => return http::run(&args[1..]),
         Some("grpc-sink") => return grpc::run(&args[1..]),
         Some("mongodb-sink") => return mongodb::run(&args[1..]),

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use crate::cases::Hop;
 use crate::place::Place;
 use crate::process::Process;
-use crate::receiver::{Command, OwnProgram, Programs};
+use crate::receiver::{OwnProgram, Programs};
+use crate::second;
 
 const BUFFER_BYTES: usize = 256 * 1024;
 
@@ -37,15 +38,7 @@ impl Behind {
             hop.source,
             place.output.display()
         );
-        let config = place.write("second.conf", &config)?;
-        let state = place.root.join("second");
-        std::fs::create_dir_all(&state).map_err(|e| format!("{}: {e}", state.display()))?;
-        let words: [&std::ffi::OsStr; 5] =
-            ["run".as_ref(), "--config".as_ref(), config.as_ref(), "--state-dir".as_ref(), state.as_ref()];
-        let program = programs.penstock.clone().ok_or("penstock is not here")?;
-        let args = words.iter().map(|&word| word.to_owned()).collect();
-        let mut second = Process::start(&Command { program, args }, place.root.join("second.log"))?;
-        second.wait_listening(port, false)?;
+        let second = second::start("second", &config, port, place, programs)?;
         let distance = hop.delay_ms.map(|delay| -> Result<Process, String> {
             let words = ["distance".to_owned(), place.sink_port.to_string(), port.to_string()];
             let words = words.into_iter().chain([delay.to_string()]).map(OsString::from).collect();

@@ -1,7 +1,11 @@
 //! A broker for the cases of kafka(): it takes record batches as Kafka does, writes the values to a file and
-//! says that it has them. It keeps nothing else, so that what is measured beside it is the collector.
+//! says that it has them. It keeps nothing else, so that what is measured beside it is the collector. For the
+//! source it keeps the batches instead.
+
+mod log;
 
 use crate::sink;
+use log::Log;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
@@ -10,13 +14,23 @@ use std::process::ExitCode;
 
 /// `kafka-sink PORT FILE`: runs until it is killed.
 pub fn run(args: &[OsString]) -> ExitCode {
-    sink::run("kafka-sink", args, |stream, out, port| Connection { stream, out, port }.answer_all())
+    sink::run("kafka-sink", args, |stream, out, port| {
+        Connection { stream, out, port, log: None }.answer_all()
+    })
+}
+
+/// `kafka-log PORT FILE`: the same, and what is written can be read again. The file stays empty.
+pub fn keep(args: &[OsString]) -> ExitCode {
+    sink::run("kafka-log", args, |stream, out, port| {
+        Connection { stream, out, port, log: Some(&log::LOG) }.answer_all()
+    })
 }
 
 struct Connection<'a> {
     stream: &'a TcpStream,
     out: File,
     port: u16,
+    log: Option<&'static Log>,
 }
 
 /// What is left of a request. What is not there reads as nothing.
@@ -66,7 +80,9 @@ impl Connection<'_> {
             input.text();
             values.clear();
             let body = match api {
-                0 => produce(&mut input, &mut values),
+                0 => self.produce(&mut input, &mut values),
+                1 => self.log.map_or_else(Vec::new, |log| log.fetch(&mut input)),
+                2 => self.log.map_or_else(Vec::new, |log| log.offsets(&mut input)),
                 3 => self.metadata(&mut input),
                 22 => vec![0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0],
                 _ => versions(),
@@ -98,38 +114,42 @@ impl Connection<'_> {
         }
         out
     }
+
+    /// Gathers the values of a request to write, version 8, each with a newline.
+    fn produce(&self, input: &mut Input<'_>, values: &mut Vec<u8>) -> Vec<u8> {
+        input.text();
+        input.take(6);
+        let topics = input.number(4) as i32;
+        let mut out = topics.to_be_bytes().to_vec();
+        for _ in 0..topics {
+            let topic = input.text();
+            let partitions = input.number(4) as i32;
+            out.extend((topic.len() as i16).to_be_bytes());
+            out.extend(topic);
+            out.extend(partitions.to_be_bytes());
+            for _ in 0..partitions {
+                let partition = input.number(4) as i32;
+                let length = input.number(4).max(0) as usize;
+                let batches = input.take(length);
+                match self.log {
+                    Some(log) => log.append(batches),
+                    None => records(batches, values),
+                }
+                out.extend(partition.to_be_bytes());
+                out.extend([0; 30]);
+                out.extend([0xff, 0xff]);
+            }
+        }
+        out.extend([0; 4]);
+        out
+    }
 }
 
 fn versions() -> Vec<u8> {
-    let mut out = vec![0, 0, 0, 0, 0, 4];
-    for (api, most) in [(0i16, 8i16), (3, 4), (18, 0), (22, 1)] {
+    let mut out = vec![0, 0, 0, 0, 0, 6];
+    for (api, most) in [(0i16, 8i16), (1, 4), (2, 2), (3, 4), (18, 0), (22, 1)] {
         [api, 0, most].iter().for_each(|n| out.extend(n.to_be_bytes()));
     }
-    out
-}
-
-/// Gathers the values of a request to write, version 8, each with a newline.
-fn produce(input: &mut Input<'_>, values: &mut Vec<u8>) -> Vec<u8> {
-    input.text();
-    input.take(6);
-    let topics = input.number(4) as i32;
-    let mut out = topics.to_be_bytes().to_vec();
-    for _ in 0..topics {
-        let topic = input.text();
-        let partitions = input.number(4) as i32;
-        out.extend((topic.len() as i16).to_be_bytes());
-        out.extend(topic);
-        out.extend(partitions.to_be_bytes());
-        for _ in 0..partitions {
-            let partition = input.number(4) as i32;
-            let length = input.number(4).max(0) as usize;
-            records(input.take(length), values);
-            out.extend(partition.to_be_bytes());
-            out.extend([0; 30]);
-            out.extend([0xff, 0xff]);
-        }
-    }
-    out.extend([0; 4]);
     out
 }
 

@@ -8,6 +8,7 @@ use loggen::verify::{Expected, verify_files};
 use rustix::process::Signal;
 
 use crate::cases::{Appear, Buffered, Case, Feed, Path};
+use crate::feeder;
 use crate::files;
 use crate::friction::Friction;
 use crate::hop::Behind;
@@ -60,10 +61,13 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
         loggen::send::allow_descriptors(layout.count() as u64);
     }
     // The floor has no relay: it stands for receiving and writing in each case.
-    let sinks = match case.path {
+    let mut sinks = match case.path {
         Path::Relay | Path::ParsedRelay(_) if receiver != Receiver::Floor => vec![start_sink(&place, 0)?],
         Path::Delivery(delivery) if receiver != Receiver::Floor => {
             vec![start_server(delivery.server, &place)?]
+        }
+        Path::Intake(intake) if receiver != Receiver::Floor => {
+            intake.between.map(|word| start_server(word, &place)).transpose()?.into_iter().collect()
         }
         Path::Buffered(kept) if receiver != Receiver::Floor && kept.appear == Appear::First => {
             start_sinks(&place, kept)?
@@ -77,6 +81,13 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
     let command = receiver.command(case, &place, plan.programs)?;
     let mut process = Process::start(&command, place.root.join("receiver.log"))?;
     process.wait_listening(place.port, case.is_udp())?;
+    let entry = match &case.path {
+        Path::Intake(intake) if receiver != Receiver::Floor => {
+            sinks.push(feeder::start(case, intake, &place, plan.programs)?);
+            feeder::entry(&place)
+        }
+        _ => place.port,
+    };
     let control = place.root.join("state/penstock.ctl");
     let usage = |process: &Process| {
         let usage = match &behind {
@@ -98,7 +109,7 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
             Path::Buffered(kept) if receiver != Receiver::Floor && kept.appear != Appear::First => {
                 feed_late(case, kept, &place, &mut process, messages, run)?
             }
-            _ => feed(case, &place, &mut process, messages, run)?,
+            _ => feed(case, entry, &place, &mut process, messages, run)?,
         },
     };
     let after = usage(&process);
@@ -215,6 +226,7 @@ fn read_files(
 /// Sends everything and waits for the output. Seconds from the start to the last byte.
 fn feed(
     case: &Case,
+    port: u16,
     place: &Place,
     process: &mut Process,
     messages: u64,
@@ -227,9 +239,9 @@ fn feed(
     let mut start = Instant::now();
     let storm = match case.input.storm {
         0 => None,
-        per_second => Some(Storm::start(place.port, per_second)?),
+        per_second => Some(Storm::start(port, per_second)?),
     };
-    let mut sender = Sender::start(case, place.port, messages)?;
+    let mut sender = Sender::start(case, port, messages)?;
     if prepared {
         let filled = sender.wait(FILL_MAX);
         start = Instant::now();

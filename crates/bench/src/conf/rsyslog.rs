@@ -11,6 +11,7 @@ pub fn can(path: Path) -> bool {
             path,
             Path::Hop(_)
                 | Path::Delivery(_)
+                | Path::Intake(_)
                 | Path::FilterTag
                 | Path::Costly
                 | Path::Processing(_)
@@ -85,6 +86,7 @@ pub fn text(case: &Case, place: &Place) -> Result<String, String> {
         Path::Buffered(_)
         | Path::Hop(_)
         | Path::Delivery(_)
+        | Path::Intake(_)
         | Path::FilterTag
         | Path::Costly
         | Path::Processing(_)

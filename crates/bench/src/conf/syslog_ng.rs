@@ -2,6 +2,7 @@
 
 use super::{connector, processing};
 use crate::cases::{Case, Feed, Path, Processing};
+use crate::feeder;
 use crate::place::Place;
 use crate::receiver::Receiver;
 
@@ -53,11 +54,11 @@ pub fn text(case: &Case, place: &Place, receiver: Receiver) -> Result<String, St
         return connector::text(place, &driver, &destination);
     }
     let version = match case.path {
-        Path::Processing(Processing::Block(_)) | Path::Delivery(_) => "4.11",
+        Path::Processing(Processing::Block(_)) | Path::Delivery(_) | Path::Intake(_) => "4.11",
         _ => "3.38",
     };
     let mut text = format!("@version: {version}\n\n");
-    if matches!(case.path, Path::Delivery(_)) {
+    if matches!(case.path, Path::Delivery(_) | Path::Intake(_)) {
         text.push_str("@include \"scl.conf\"\n");
     }
     text.push_str("options { keep-hostname(yes); use-dns(no);");
@@ -94,6 +95,9 @@ fn files(case: &Case, place: &Place, tuned: bool, count: usize) -> String {
 }
 
 fn source(case: &Case, place: &Place, tuned: bool) -> String {
+    if let Path::Intake(intake) = case.path {
+        return format!("source s_in {{ {} }};\n\n", feeder::with_ports(intake.source, place));
+    }
     if let Some(layout) = case.layout() {
         return files(case, place, tuned, layout.count());
     }
@@ -152,7 +156,7 @@ fn paths(case: &Case, place: &Place, receiver: Receiver) -> Result<String, Strin
         )
     };
     Ok(match case.path {
-        Path::OneFile => one_file + &steps("", ""),
+        Path::OneFile | Path::Intake(_) => one_file + &steps("", ""),
         Path::FilesByHost => {
             format!("destination d_out {{ file(\"{output}/${{HOST}}.log\"); }};\n") + &steps("", "")
         }
