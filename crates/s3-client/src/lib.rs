@@ -12,6 +12,7 @@ mod batch;
 mod credentials;
 mod earlier;
 mod name;
+mod place;
 mod plan;
 mod profile;
 mod session;

@@ -5,8 +5,8 @@ use crate::answer;
 use crate::batch::Load;
 use crate::earlier;
 use crate::name::{KEY_BYTES_MAX, encoded, object};
+use crate::place::{Place, Places};
 use crate::plan::{Packing, Plan};
-use crate::sign::hex;
 use crate::speaker::Ask;
 use crate::upload::{Speakers, is_error};
 use bytes::Bytes;
@@ -15,7 +15,6 @@ use flate2::write::GzEncoder;
 use flight::{Outcome, Verdict};
 use guest::{Jobs, Order};
 use http_client::{Answer, Method};
-use ring::digest;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,18 +28,9 @@ pub async fn serve(plan: Arc<Plan>, before: Arc<[u8]>, queue: Arc<str>, jobs: Jo
     let speakers = Speakers::new(&plan);
     let bucket = format!("/{}", encoded(plan.bucket.as_bytes(), false));
     let (is_tidy, knows_earlier) = (false, false);
-    let mut session = Session {
-        plan,
-        before,
-        queue,
-        bucket,
-        speakers,
-        count: 0,
-        open: None,
-        object: None,
-        is_tidy,
-        knows_earlier,
-    };
+    let places = Places::new(queue);
+    let mut session =
+        Session { plan, before, bucket, speakers, places, object: None, is_tidy, knows_earlier };
     while let Some(order) = jobs.next().await {
         match order {
             Order::Reopen => session.speakers.reopen(),
@@ -57,14 +47,10 @@ pub async fn serve(plan: Arc<Plan>, before: Arc<[u8]>, queue: Arc<str>, jobs: Jo
 struct Session {
     plan: Arc<Plan>,
     before: Arc<[u8]>,
-    queue: Arc<str>,
     /// As paths have it.
     bucket: String,
     speakers: Speakers,
-    /// Objects that were begun without numbers of messages.
-    count: u64,
-    /// An object without such numbers that may be there or not: the digest of its messages, and its place.
-    open: Option<(String, String)>,
+    places: Places,
     /// The name of the one that has messages of the batch in hand, or was to have them.
     object: Option<String>,
     /// What an earlier run began and could not end is taken back.
@@ -92,15 +78,30 @@ impl Session {
         if let Some(outcome) = self.made_earlier(&load).await? {
             return Ok(outcome);
         }
-        let place = self.place(&load);
+        let place = self.places.of(&load);
+        let made = self.make(&load, &place).await.transpose();
+        match &made {
+            Some(Ok(Outcome::Delivered)) => self.places.is_made(),
+            Some(_) => self.places.is_open(&load, place.name),
+            // The next attempt has the next name.
+            None => {}
+        }
+        made.unwrap_or_else(|| {
+            let why = "there is an object of the name already, and it is not ours".to_owned();
+            Err(Outcome::Again { after: None, counts: false, why })
+        })
+    }
+
+    /// Makes the object of a batch. `None`: its name is somebody else's.
+    async fn make(&mut self, load: &Load, place: &Place) -> Result<Option<Outcome>, Outcome> {
         let suffix = match self.plan.packing {
             Packing::None => self.plan.suffix.clone(),
             Packing::Gzip(_) => format!("{}.gz", self.plan.suffix),
         };
-        let name = object(&self.before, &place, &suffix);
+        let name = object(&self.before, &place.name, &suffix);
         if name.len() > KEY_BYTES_MAX {
             let why = format!("the name of the object has {} bytes, at most {KEY_BYTES_MAX}", name.len());
-            return Ok(Outcome::Refused(why));
+            return Ok(Some(Outcome::Refused(why)));
         }
         let path = format!("{}/{}", self.bucket, encoded(&name, true));
         self.object = Some(String::from_utf8_lossy(&name).into_owned());
@@ -111,12 +112,10 @@ impl Session {
         }
         let answer = self.put(&path, headers, body).await?;
         match answer.status {
-            200..=299 if !is_error(&answer) => {
-                self.open = None;
-                Ok(Outcome::Delivered)
-            }
-            412 => self.found(&path, &load).await,
-            _ => Ok(answer::outcome(&answer)),
+            200..=299 if !is_error(&answer) => Ok(Some(Outcome::Delivered)),
+            412 if place.is_again => self.found(&path, load).await.map(Some),
+            412 => Ok(None),
+            _ => Ok(Some(answer::outcome(&answer))),
         }
     }
 
@@ -132,36 +131,18 @@ impl Session {
             return self.speakers.ask(ask.header("if-none-match", "*").body(body)).await;
         }
         if !self.is_tidy {
-            let before = object(&self.before, &self.queue, "");
+            let before = object(&self.before, &self.places.queue, "");
             self.speakers.take_back(&self.bucket, &before).await?;
             self.is_tidy = true;
         }
         self.speakers.upload(path, headers, &body).await
     }
 
-    /// Where the batch stands, which is what its object is called by.
-    fn place(&mut self, load: &Load) -> String {
-        if let Some((first, _)) = load.range() {
-            return format!("{}-{first:016}", self.queue);
-        }
-        let digest = hex(digest::digest(&digest::SHA256, &load.body).as_ref());
-        match &self.open {
-            // The same batch again: it may be there.
-            Some((open, place)) if *open == digest => place.clone(),
-            _ => {
-                let place = format!("{}-{:016}", self.queue, self.count);
-                self.count += 1;
-                self.open = Some((digest, place.clone()));
-                place
-            }
-        }
-    }
-
     /// How far a queue is delivered is kept by pieces of the queue: after a kill it may begin in the middle
     /// of an object, whose name is that of a message before.
     async fn made_earlier(&mut self, load: &Load) -> Result<Option<Outcome>, Outcome> {
         let Some((first, _)) = load.range().filter(|_| !self.knows_earlier) else { return Ok(None) };
-        let before = object(&self.before, &self.queue, "-");
+        let before = object(&self.before, &self.places.queue, "-");
         let name = earlier::find(&mut self.speakers, &self.bucket, &before, first).await?;
         let outcome = match name {
             Some(name) => {
@@ -185,7 +166,6 @@ impl Session {
     /// There is an object of that name: it has all of the batch, or the first of its messages.
     async fn found(&mut self, path: &str, load: &Load) -> Result<Outcome, Outcome> {
         if load.range().is_none() {
-            self.open = None;
             return Ok(Outcome::Delivered);
         }
         let answer = self.speakers.ask(Ask::new(Method::HEAD, path)).await?;

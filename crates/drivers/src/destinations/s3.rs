@@ -57,9 +57,11 @@ fn build(
     let make = Box::new(move |named: Named| -> Box<dyn Sink> {
         let caller = Caller { home: named.home, outlet: named.id };
         let (plan, before): (_, Arc<[u8]>) = (Arc::clone(&plan), named.name.into());
-        let queue: Arc<str> = format!("{:016x}", named.numbering.unwrap_or_else(reading::by_time)).into();
+        let numbering = named.numbering;
         let line: Line<Load> = Line::open(caller, &id, 1, load, move |jobs| {
-            serve(Arc::clone(&plan), Arc::clone(&before), Arc::clone(&queue), jobs)
+            // A guest that begins anew counts its objects from 0 on, under names of its own.
+            let queue = format!("{:016x}", numbering.unwrap_or_else(reading::by_time));
+            serve(Arc::clone(&plan), Arc::clone(&before), queue.into(), jobs)
         });
         line.sink(limits.clone(), &named.counters)
     });
