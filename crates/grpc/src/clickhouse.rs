@@ -6,7 +6,7 @@ use crate::plan::Load;
 use flight::{Outcome, Part, Verdict};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use wire::protobuf::{Malformed, Value, fields, put_bytes, put_head, put_message};
+use wire::protobuf::{Malformed, Value, fields, put_bytes, put_long, put_message};
 
 const PATH: &str = "/clickhouse.grpc.ClickHouse/ExecuteQuery";
 
@@ -36,26 +36,7 @@ const SETTINGS: [(&str, &str); 2] =
 
 /// A batch as a call.
 pub fn load(part: &Part<'_>, insert: &Insert) -> Load {
-    let mut rows = Vec::with_capacity(part.bytes + part.messages.len());
-    for message in part.messages {
-        match insert.rows {
-            Rows::Fields => {
-                for (at, field) in flight::fields(message).enumerate() {
-                    if at > 0 {
-                        rows.push(b'\t');
-                    }
-                    escape(field, &mut rows);
-                }
-            }
-            Rows::Json => {
-                // A row ends with its line.
-                let text = flight::fields(message).text();
-                rows.extend(text.iter().map(|byte| if *byte == b'\n' { b' ' } else { *byte }));
-            }
-        }
-        rows.push(b'\n');
-    }
-    let mut out = frame::begin(rows.len() + insert.query.len() + 300);
+    let mut out = frame::begin(part.bytes + part.messages.len() + insert.query.len() + 300);
     put_bytes(&mut out, 1, insert.query.as_bytes());
     let token = token(part, insert);
     let own = token.iter().map(|token| ("insert_deduplication_token", token.as_str()));
@@ -70,10 +51,30 @@ pub fn load(part: &Part<'_>, insert: &Insert) -> Load {
             put_bytes(&mut out, number, text.as_bytes());
         }
     }
-    put_head(&mut out, 5, rows.len());
-    out.extend_from_slice(&rows);
+    put_long(&mut out, 5, |rows| {
+        part.messages.iter().for_each(|message| put_row(rows, message, insert.rows))
+    });
     frame::end(&mut out);
     Load { path: PATH, message: out, key: part.key.to_vec(), messages: part.messages.len() }
+}
+
+fn put_row(out: &mut Vec<u8>, message: &[u8], rows: Rows) {
+    match rows {
+        Rows::Fields => {
+            for (at, field) in flight::fields(message).enumerate() {
+                if at > 0 {
+                    out.push(b'\t');
+                }
+                escape(field, out);
+            }
+        }
+        Rows::Json => {
+            // A row ends with its line.
+            let text = flight::fields(message).text();
+            out.extend(text.iter().map(|byte| if *byte == b'\n' { b' ' } else { *byte }));
+        }
+    }
+    out.push(b'\n');
 }
 
 /// What tells this insert from any other: where its messages stand in the queue. A server that has it already
@@ -86,15 +87,31 @@ fn token(part: &Part<'_>, insert: &Insert) -> Option<String> {
 
 /// TabSeparated.
 fn escape(field: &[u8], out: &mut Vec<u8>) {
-    for byte in field {
-        match byte {
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            0 => out.extend_from_slice(b"\\0"),
-            _ => out.push(*byte),
-        }
+    // Without a branch in it, so that it is done many bytes at a time. It also finds some that stay as they are.
+    let is_plain = !field.iter().fold(false, |found, byte| found | (*byte < 0x10) | (*byte == b'\\'));
+    if is_plain {
+        out.extend_from_slice(field);
+        return;
+    }
+    let mut rest = field;
+    while let Some(at) = rest.iter().position(|byte| escaped(*byte).is_some()) {
+        let (plain, found) = rest.split_at(at);
+        out.extend_from_slice(plain);
+        let (first, next) = found.split_first().unwrap_or((&0, &[]));
+        out.extend_from_slice(escaped(*first).unwrap_or_default());
+        rest = next;
+    }
+    out.extend_from_slice(rest);
+}
+
+fn escaped(byte: u8) -> Option<&'static [u8]> {
+    match byte {
+        b'\t' => Some(b"\\t"),
+        b'\n' => Some(b"\\n"),
+        b'\r' => Some(b"\\r"),
+        b'\\' => Some(b"\\\\"),
+        0 => Some(b"\\0"),
+        _ => None,
     }
 }
 
@@ -194,8 +211,78 @@ mod tests {
 
     #[test]
     fn fields_are_escaped() {
+        let check = |field: &[u8], expected: &[u8]| {
+            let mut out = Vec::new();
+            escape(field, &mut out);
+            assert_eq!(out, expected, "{field:?}");
+        };
+        check(b"", b"");
+        check(b"plain", b"plain");
+        check(b"a\tb\\c\nd\0", b"a\\tb\\\\c\\nd\\0");
+        check(b"\r\n", b"\\r\\n");
+        check(b"bell \x07 stays", b"bell \x07 stays");
+        check("größer".as_bytes(), "größer".as_bytes());
+        // Every byte, and what a server makes of it again.
+        let all: Vec<u8> = (0..=255).collect();
         let mut out = Vec::new();
-        escape(b"a\tb\\c\nd\0", &mut out);
-        assert_eq!(out, b"a\\tb\\\\c\\nd\\0");
+        escape(&all, &mut out);
+        let mut bytes = out.iter();
+        let unescaped = std::iter::from_fn(|| match bytes.next()? {
+            b'\\' => Some(match bytes.next()? {
+                b't' => b'\t',
+                b'n' => b'\n',
+                b'r' => b'\r',
+                b'0' => 0,
+                other => *other,
+            }),
+            byte => Some(*byte),
+        });
+        assert_eq!(unescaped.collect::<Vec<_>>(), all);
+    }
+
+    fn insert(rows: Rows) -> Insert {
+        let text = |text: &str| text.to_owned();
+        let (database, user, password) = (text("logs"), text("user"), text("secret"));
+        Insert { query: text("INSERT"), database, user, password, rows, queue: Arc::default() }
+    }
+
+    fn sent(messages: &[&[u8]], rows: Rows) -> (Vec<u8>, usize) {
+        let bytes = messages.iter().map(|message| message.len()).sum();
+        let part = Part { messages, bytes, key: b"", number: None, numbers: &[] };
+        let load = load(&part, &insert(rows));
+        let message = load.message.get(frame::HEAD_BYTES..).expect("a frame");
+        let all: Vec<_> = fields(message).map(|field| field.expect("well-formed")).collect();
+        let numbers: Vec<u32> = all.iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [1, 3, 3, 4, 9, 10, 5]);
+        let rows = all.last().and_then(|(_, value)| value.bytes()).expect("rows").to_vec();
+        (rows, load.message.capacity() - load.message.len())
+    }
+
+    #[test]
+    fn a_batch_is_a_call_with_its_rows() {
+        let mut message = Vec::new();
+        flight::begin_fields(&mut message, 2);
+        flight::put_field(&mut message, b"one");
+        flight::put_field(&mut message, b"t\two");
+        message.extend_from_slice(b"text");
+        let (rows, _) = sent(&[&message, &message], Rows::Fields);
+        assert_eq!(rows, b"one\tt\\two\ttext\none\tt\\two\ttext\n");
+        let (rows, _) = sent(&[b"\0\0\0\0{\"a\":\n1}"], Rows::Json);
+        assert_eq!(rows, b"{\"a\": 1}\n");
+        let (rows, _) = sent(&[], Rows::Fields);
+        assert_eq!(rows, b"");
+    }
+
+    /// Rows are written where they are sent from: no copy of them is made, and nothing grows.
+    #[test]
+    fn rows_have_their_room_from_the_beginning() {
+        let mut message = Vec::new();
+        flight::begin_fields(&mut message, 1);
+        flight::put_field(&mut message, &[b'x'; 300]);
+        message.extend_from_slice(&[b'y'; 100]);
+        let messages = vec![&message[..]; 1000];
+        let (rows, spare) = sent(&messages, Rows::Fields);
+        assert_eq!(rows.len(), 402 * 1000);
+        assert!(spare < 10_000, "{spare}");
     }
 }

@@ -3,6 +3,9 @@
 //! Messages here are few and large, or are passed on as they are; so each is written by hand from its public
 //! document, and what nobody asks for is not taken apart.
 
+/// Of a length that is written before it is known: enough for all that a message may have.
+const LENGTH_BYTES: usize = 5;
+
 /// What is no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
@@ -141,6 +144,22 @@ pub fn put_head(out: &mut Vec<u8>, number: u32, content: usize) {
     put_varint(out, content as u64);
 }
 
+/// Content of a field that is written in its place, however long it becomes: its length takes [`LENGTH_BYTES`],
+/// of which the last ones may say nothing. Readers of the format take lengths that are written so.
+pub fn put_long(out: &mut Vec<u8>, number: u32, put: impl FnOnce(&mut Vec<u8>)) {
+    put_tag(out, number, 2);
+    let at = out.len();
+    out.extend_from_slice(&[0; LENGTH_BYTES]);
+    put(out);
+    let mut length = out.len() - at - LENGTH_BYTES;
+    let place = out.get_mut(at..at + LENGTH_BYTES).unwrap_or_default();
+    let last = LENGTH_BYTES - 1;
+    for (nth, byte) in place.iter_mut().enumerate() {
+        *byte = length as u8 & 0x7f | if nth < last { 0x80 } else { 0 };
+        length >>= 7;
+    }
+}
+
 /// A message in a field: what `put` writes. Small ones are not moved.
 pub fn put_message(out: &mut Vec<u8>, number: u32, put: impl FnOnce(&mut Vec<u8>)) {
     put_tag(out, number, 2);
@@ -202,12 +221,14 @@ mod tests {
             put_bytes(&mut out, number, &bytes);
             prop_assert_eq!(out.len() - before, field_size(number, bytes.len()));
             put_message(&mut out, number, |out| out.resize(out.len() + size, 7));
+            put_long(&mut out, number, |out| out.resize(out.len() + size, 8));
             let read = all(&out).expect("a message");
             prop_assert_eq!(read[0], (number, Value::Varint(value)));
             prop_assert_eq!(read[1], (number, Value::Fixed64(value)));
             prop_assert_eq!(read[2], (number, Value::Fixed32(value as u32)));
             prop_assert_eq!(read[3], (number, Value::Bytes(&bytes)));
             prop_assert_eq!(read[4], (number, Value::Bytes(&vec![7; size])));
+            prop_assert_eq!(read[5], (number, Value::Bytes(&vec![8; size])));
         }
 
         #[test]
