@@ -9,7 +9,7 @@ use crate::not_done::NotDone;
 use crate::plan::{Login, Plan, TlsFiles};
 use crate::server::{About, Keys, Server};
 use errors::{Stage, fault};
-use mysql_async::prelude::Queryable;
+use mysql_async::prelude::{AsQuery, Queryable};
 use mysql_async::{ClientIdentity, Conn, Opts, OptsBuilder, SslOpts};
 use statement::Inserts;
 use std::sync::Arc;
@@ -18,8 +18,9 @@ use std::time::Duration;
 /// A server that does not let us in within this time is away.
 const CONNECT_MAX: Duration = Duration::from_secs(20);
 const KEEPALIVE: Duration = Duration::from_secs(60);
-/// The most bytes of a statement, where the server takes that much.
-const STATEMENT_BYTES: usize = 1 << 20;
+/// The most bytes of a statement, where the server takes that much: as much as stays in a processor's cache while
+/// the library copies it.
+const STATEMENT_BYTES: usize = 256 << 10;
 /// Bytes of a packet that are not the statement's.
 const PACKET_EXTRA: usize = 1024;
 /// What a column cannot hold is an error, and nothing is cut or made a zero.
@@ -59,7 +60,7 @@ impl Mysql {
         self.open.as_mut().ok_or_else(|| NotDone::Away("there is no connection".to_owned()))
     }
 
-    async fn run(&mut self, statement: &str, stage: Stage) -> Result<u64, NotDone> {
+    async fn run(&mut self, statement: impl AsQuery, stage: Stage) -> Result<u64, NotDone> {
         let conn = self.here()?;
         match conn.query_drop(statement).await {
             Ok(()) => Ok(conn.affected_rows()),
@@ -140,15 +141,20 @@ impl Server for Mysql {
     async fn put(&mut self, table: &str, rows: &Rows, keys: &mut Keys) -> Result<(), NotDone> {
         let head = format!("INSERT INTO {} ({}) VALUES ", self.plan.quoted(table), self.plan.listed());
         let fields = self.plan.fields();
-        let mut inserts = Inserts::new(head, fields, self.plain_backslash, self.statement_bytes);
         // What is there already changes nothing.
         let unchanged = |name: &String| self.plan.quoted(name);
         let tail = self.plan.unique.first().map(unchanged);
         let tail = tail.map(|name| format!(" ON DUPLICATE KEY UPDATE {name}={name}")).unwrap_or_default();
+        let mut inserts =
+            Inserts::new(head, tail, fields).for_server(self.plain_backslash, self.statement_bytes);
         let mut done = 0;
         let mut rows = rows.iter();
-        while let Some(statement) = inserts.next(&mut rows, done)? {
-            let inserted = self.run(&(statement.text + &tail), Stage::Statement).await;
+        loop {
+            let count = inserts.next(&mut rows, done)?;
+            if count == 0 {
+                return Ok(());
+            }
+            let inserted = self.run(inserts.statement(), Stage::Statement).await;
             inserted.map_err(|fault| match fault {
                 NotDone::Row { at, why } => NotDone::Row { at: done + at, why },
                 fault => fault,
@@ -156,12 +162,11 @@ impl Server for Mysql {
             // Of the rows of a statement, the server says what the first is called.
             let first = self.open.as_ref().and_then(Conn::last_insert_id);
             if let Some(first) = first.filter(|first| *first > 0 && self.plan.unique.is_empty()) {
-                let of_it = keys.asked.iter().filter(|at| (done..done + statement.rows).contains(*at));
+                let of_it = keys.asked.iter().filter(|at| (done..done + count).contains(*at));
                 keys.said.extend(of_it.map(|at| (*at, ("first_id_of_statement", first.into()))));
             }
-            done += statement.rows;
+            done += count;
         }
-        Ok(())
     }
 
     fn whereabouts(&self) -> Vec<About> {

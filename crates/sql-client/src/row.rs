@@ -70,7 +70,20 @@ pub fn table(row: &[u8]) -> (Cow<'_, [u8]>, &[u8]) {
 
 /// The fields of a row, `None` being NULL.
 pub fn fields(row: &[u8]) -> impl Iterator<Item = Option<Cow<'_, [u8]>>> {
-    row.strip_suffix(b"\n").unwrap_or(row).split(|byte| *byte == b'\t').map(text)
+    let row = row.strip_suffix(b"\n").unwrap_or(row);
+    let is_escaped = memchr::memchr(b'\\', row).is_some();
+    let mut rest = Some(row);
+    std::iter::from_fn(move || {
+        let begun = rest?;
+        let field = match memchr::memchr(b'\t', begun) {
+            Some(tab) => {
+                rest = begun.get(tab + 1..);
+                begun.get(..tab).unwrap_or_default()
+            }
+            None => rest.take().unwrap_or_default(),
+        };
+        Some(if is_escaped { text(field) } else { Some(Cow::Borrowed(field)) })
+    })
 }
 
 /// The text of a field.
@@ -78,7 +91,7 @@ fn text(field: &[u8]) -> Option<Cow<'_, [u8]>> {
     if field == b"\\N" {
         return None;
     }
-    let Some(first) = field.iter().position(|byte| *byte == b'\\') else { return Some(Cow::Borrowed(field)) };
+    let Some(first) = memchr::memchr(b'\\', field) else { return Some(Cow::Borrowed(field)) };
     let mut out = field.get(..first).unwrap_or_default().to_vec();
     let mut rest = field.get(first..).unwrap_or_default().iter();
     while let Some(byte) = rest.next() {
@@ -146,5 +159,18 @@ mod tests {
     fn a_table_stands_first() {
         let (name, rest) = table(b"messages_a\tone\ttwo\n");
         assert_eq!((&*name, rest), (&b"messages_a"[..], &b"one\ttwo\n"[..]));
+    }
+
+    #[test]
+    fn fields_stand_between_tabs() {
+        let check = |row: &str, expected: &[&str]| {
+            let found: Vec<_> = fields(row.as_bytes()).map(Option::unwrap_or_default).collect();
+            assert_eq!(found, expected.iter().map(|text| text.as_bytes()).collect::<Vec<_>>(), "{row:?}");
+        };
+        check("", &[""]);
+        check("\n", &[""]);
+        check("a\tb\n", &["a", "b"]);
+        check("\t\t\n", &["", "", ""]);
+        check("a\\\\\tb\\tc\n", &["a\\", "b\tc"]);
     }
 }
