@@ -5,12 +5,18 @@ use crate::not_done::NotDone;
 use crate::plan::{Login, Plan};
 use crate::row;
 use crate::server::{About, Keys, Server};
+use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How long to wait for another program that writes.
 const BUSY: Duration = Duration::from_secs(5);
+
+/// Of a file that is made.
+const PAGE_BYTES: usize = 16 << 10;
+/// The same where there are indexes.
+const PAGE_BYTES_INDEXED: usize = 4 << 10;
 
 pub struct Sqlite {
     plan: Arc<Plan>,
@@ -42,16 +48,24 @@ impl Sqlite {
     }
 }
 
-fn opened(path: &str) -> Result<Connection, Error> {
+fn opened(path: &str, page_bytes: usize) -> Result<Connection, Error> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = Connection::open_with_flags(path, flags)?;
     open.busy_timeout(BUSY)?;
+    // Of a file that is there already, the size stays.
+    open.pragma_update(None, "page_size", page_bytes as i64)?;
     // Readers do not hold writers up, and what is committed is on the disk.
     open.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
     // What a refused row undoes is remembered in memory: a sandbox has no folder for temporary files.
     open.execute_batch("PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY")?;
     Ok(open)
+}
+
+/// Rows behind one another fill large pages, which are fewer writes; an index changes a few bytes here and there,
+/// and each change is a page.
+fn page_bytes(plan: &Plan) -> usize {
+    if plan.indexes.is_empty() && plan.unique.is_empty() { PAGE_BYTES } else { PAGE_BYTES_INDEXED }
 }
 
 /// What an error means; of a row, the caller knows which.
@@ -102,8 +116,9 @@ fn insert(open: &mut Connection, wanted: &Insert) -> Result<Vec<(usize, u64)>, N
             if count > fields {
                 break;
             }
-            let text = field.as_deref().map(String::from_utf8_lossy);
-            insert.raw_bind_parameter(count, text.as_deref()).map_err(|error| fault(&error))?;
+            // Text: rows are UTF-8.
+            let value = field.as_deref().map_or(ValueRef::Null, ValueRef::Text);
+            insert.raw_bind_parameter(count, ToSqlOutput::Borrowed(value)).map_err(|error| fault(&error))?;
         }
         if count != fields {
             let why = format!("the row has other fields than there are columns, which are {fields}");
@@ -130,7 +145,8 @@ impl Server for Sqlite {
     async fn open(&mut self) -> Result<(), NotDone> {
         let path = self.login.database.clone();
         let shown = path.clone();
-        let opened = tokio::task::spawn_blocking(move || opened(&path)).await;
+        let page_bytes = page_bytes(&self.plan);
+        let opened = tokio::task::spawn_blocking(move || opened(&path, page_bytes)).await;
         let opened = opened.map_err(|error| NotDone::Away(error.to_string()))?;
         self.open = Some(opened.map_err(|error| match fault(&error) {
             NotDone::Busy(why) => NotDone::Busy(format!("{shown}: {why}")),
@@ -203,5 +219,70 @@ impl Server for Sqlite {
             }
         })
         .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Column;
+    use bytes::Bytes;
+
+    fn plan(indexes: &[&str]) -> Plan {
+        let column = |name: &str| Column { name: name.into(), kind: "text".into(), is_default: false };
+        Plan {
+            table: Some("t".to_owned()),
+            columns: vec![column("a"), column("b")],
+            indexes: indexes.iter().map(|name| (*name).to_owned()).collect(),
+            unique: Vec::new(),
+            create_append: String::new(),
+            makes_tables: true,
+            quote: String::new(),
+            session_statements: Vec::new(),
+        }
+    }
+
+    fn rows(text: &'static str) -> Rows {
+        let ends = text.match_indices('\n').map(|(at, _)| at as u32 + 1).collect();
+        Rows::new(Bytes::from_static(text.as_bytes()), ends)
+    }
+
+    #[test]
+    fn texts_are_bound_as_they_are() {
+        let mut open = Connection::open_in_memory().expect("open");
+        open.execute_batch("CREATE TABLE t (a text, b text)").expect("a table");
+        let statement = "INSERT INTO t (a, b) VALUES (?,?)".to_owned();
+        let wanted = |rows| Insert { statement: statement.clone(), fields: 2, rows, asked: vec![1] };
+        let said = insert(&mut open, &wanted(rows("größer\tb\\tc\n\t\\N\n"))).expect("put");
+        assert_eq!(said, [(1, 2)]);
+        let short = insert(&mut open, &wanted(rows("a\tb\nonly\n")));
+        assert!(matches!(short, Err(NotDone::Row { at: 1, .. })), "{short:?}");
+        let mut query = open.prepare("SELECT a, b, typeof(a) FROM t LIMIT 2").expect("a query");
+        let found = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).expect("rows");
+        let found: Vec<(String, Option<String>, String)> = found.map(|row| row.expect("a row")).collect();
+        let text = |text: &str| text.to_owned();
+        assert_eq!(
+            found,
+            [(text("größer"), Some(text("b\tc")), text("text")), (text(""), None, text("text")),]
+        );
+    }
+
+    #[test]
+    fn files_that_are_made_have_large_pages_where_nothing_is_indexed() {
+        let size = |open: &Connection| open.query_row("PRAGMA page_size", [], |row| row.get::<_, i64>(0));
+        let folder = std::env::temp_dir().join(format!("penstock-sqlite-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for (indexes, expected) in [(&[][..], 16_384), (&["a"], 4096)] {
+            let path = folder.join(expected.to_string());
+            let path = path.to_str().expect("a path");
+            let make = |bytes| opened(path, bytes).expect("open");
+            let open = make(page_bytes(&plan(indexes)));
+            open.execute_batch("CREATE TABLE t (a text)").expect("a table");
+            assert_eq!(size(&open), Ok(expected));
+            drop(open);
+            // What is there keeps what it has.
+            assert_eq!(size(&make(8192)), Ok(expected));
+        }
+        std::fs::remove_dir_all(&folder).expect("removed");
     }
 }
