@@ -2,6 +2,7 @@
 
 use flight::{Pair, Pairs, pairs};
 use record::ValueType;
+use std::borrow::Cow;
 use template::list::Items;
 
 /// Documents in one another; names with more dots keep the rest of them.
@@ -44,20 +45,25 @@ impl Writer<'_> {
     /// The name of a field, which cannot have a NUL in it.
     fn key(&mut self, kind: u8, name: &[u8]) {
         self.0.push(kind);
-        match std::str::from_utf8(name) {
-            Ok(_) if !name.contains(&0) => self.0.extend_from_slice(name),
-            _ => {
-                let name = String::from_utf8_lossy(name).replace('\0', "\u{fffd}");
-                self.0.extend_from_slice(name.as_bytes());
-            }
+        // Without a branch in it, so that it is done many bytes at a time.
+        let is_odd = name.iter().fold(false, |found, byte| found | (*byte == 0) | (*byte >= 0x80));
+        if is_odd {
+            let name = String::from_utf8_lossy(name).replace('\0', "\u{fffd}");
+            self.0.extend_from_slice(name.as_bytes());
+        } else {
+            self.0.extend_from_slice(name);
         }
         self.0.push(0);
     }
 
     fn text_value(&mut self, text: &[u8]) {
-        let lossy = String::from_utf8_lossy(text);
-        self.0.extend_from_slice(&(lossy.len() as i32 + 1).to_le_bytes());
-        self.0.extend_from_slice(lossy.as_bytes());
+        // Most is as it should be, and seen to be so many bytes at a time.
+        let text = match std::str::from_utf8(text) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(text),
+        };
+        self.0.extend_from_slice(&(text.len() as i32 + 1).to_le_bytes());
+        self.0.extend_from_slice(text.as_bytes());
         self.0.push(0);
     }
 

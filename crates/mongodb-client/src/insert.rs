@@ -7,6 +7,8 @@ use mongodb::bson::{Bson, RawBsonRef, RawDocument};
 
 /// Of a command; the servers take 16 MiB.
 const COMMAND_BYTES_MAX: usize = 12 << 20;
+/// Of a command without documents, mostly.
+const COMMAND_BYTES: usize = 512;
 /// Documents of a command, which is the most that the servers take.
 const DOCUMENTS_MAX: usize = 100_000;
 /// Of a document, as the servers have it.
@@ -41,7 +43,11 @@ pub fn load(target: &Target, part: &Part<'_>) -> Inserts {
                     && command.bytes.len() + values.len() < COMMAND_BYTES_MAX => {}
             _ => {
                 done.extend(open.take().map(|(command, _)| command.end()));
-                open = Some((Command::begin(target, collection), collection));
+                // Mostly there is one, and it has all of the batch. In it, a document is hardly longer than
+                // the message.
+                let room = if done.is_empty() { part.bytes + part.messages.len() * 8 } else { 0 };
+                let room = room.min(COMMAND_BYTES_MAX) + COMMAND_BYTES;
+                open = Some((Command::begin(target, collection, room), collection));
             }
         }
         if let Some((command, _)) = &mut open {
@@ -86,8 +92,8 @@ struct Command {
 }
 
 impl Command {
-    fn begin(target: &Target, collection: &[u8]) -> Command {
-        let mut bytes = Vec::new();
+    fn begin(target: &Target, collection: &[u8], room: usize) -> Command {
+        let mut bytes = Vec::with_capacity(room);
         let mut to = Writer(&mut bytes);
         let whole = to.begin();
         to.text(b"insert", collection);
