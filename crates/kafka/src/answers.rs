@@ -4,6 +4,7 @@ pub mod consuming;
 pub mod transacting;
 
 use crate::bytes::{Input, Read, shown};
+use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broker {
@@ -36,6 +37,9 @@ pub struct TopicMetadata {
     pub name: Vec<u8>,
     pub partitions: Vec<PartitionMetadata>,
 }
+
+/// The number of a topic: another one when it is made anew.
+pub type TopicId = [u8; 16];
 
 /// Who is in the cluster, and who leads what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,6 +102,46 @@ pub fn metadata(input: &mut Input<'_>) -> Read<Metadata> {
         Ok(())
     })?;
     Ok(found)
+}
+
+/// Topics with their numbers.
+pub type Numbers = Vec<(TopicId, Arc<[u8]>)>;
+
+/// Version 12.
+pub fn metadata_with_numbers(input: &mut Input<'_>) -> Read<(Metadata, Numbers)> {
+    input.skip_tags()?;
+    input.i32()?;
+    let (mut found, mut numbers) = (Metadata::default(), Vec::new());
+    input.compact_list(|item| {
+        let (id, host, port) = (item.i32()?, shown(item.compact_text()?), item.i32()?);
+        item.compact_text()?;
+        found.brokers.push(Broker { id, host, port: u16::try_from(port).unwrap_or(0) });
+        item.skip_tags()
+    })?;
+    input.compact_text()?;
+    input.i32()?;
+    input.compact_list(|item| {
+        let (error, name) = (item.i16()?, item.compact_text()?.unwrap_or_default().to_vec());
+        let number = item.number()?;
+        item.bool()?;
+        let mut partitions = Vec::new();
+        item.compact_list(|item| {
+            let (_, index, leader) = (item.i16()?, item.i32()?, item.i32()?);
+            item.i32()?;
+            for _ in 0..3 {
+                item.compact_list(|replica| replica.i32().map(drop))?;
+            }
+            partitions.push(PartitionMetadata { index, leader: (leader >= 0).then_some(leader) });
+            item.skip_tags()
+        })?;
+        item.i32()?;
+        if error == 0 {
+            numbers.push((number, name.as_slice().into()));
+        }
+        found.topics.push(TopicMetadata { error, name, partitions });
+        item.skip_tags()
+    })?;
+    Ok((found, numbers))
 }
 
 /// Versions 3 to 8.

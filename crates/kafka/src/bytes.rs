@@ -82,6 +82,15 @@ impl<'a> Input<'a> {
         length.checked_sub(1).map(|length| self.slice(length)).transpose()
     }
 
+    /// Of a topic.
+    pub fn number(&mut self) -> Read<[u8; 16]> {
+        self.take()
+    }
+
+    pub fn i8(&mut self) -> Read<i8> {
+        Ok(i8::from_be_bytes(self.take()?))
+    }
+
     pub fn compact_list(&mut self, mut each: impl FnMut(&mut Input<'a>) -> Read<()>) -> Read<()> {
         for _ in 1..self.length()? {
             each(self)?;
@@ -128,14 +137,26 @@ pub fn put_i64(out: &mut Vec<u8>, n: i64) {
     out.extend_from_slice(&n.to_be_bytes());
 }
 
-pub fn put_compact_text(out: &mut Vec<u8>, text: &[u8]) {
-    let mut length = text.len() + 1;
+/// Of a compact text or list: one more than there are, 0 for null.
+pub fn put_length(out: &mut Vec<u8>, mut length: usize) {
     while length >= 0x80 {
         out.push(length as u8 | 0x80);
         length >>= 7;
     }
     out.push(length as u8);
+}
+
+pub fn put_compact_text(out: &mut Vec<u8>, text: &[u8]) {
+    put_length(out, text.len() + 1);
     out.extend_from_slice(text);
+}
+
+/// A text, or null.
+pub fn put_optional_compact_text(out: &mut Vec<u8>, text: Option<&[u8]>) {
+    match text {
+        Some(text) => put_compact_text(out, text),
+        None => out.push(0),
+    }
 }
 
 /// A text, or null.

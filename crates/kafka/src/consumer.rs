@@ -132,6 +132,16 @@ impl Consumer {
         self.partitions.clear();
     }
 
+    /// Reads these no more.
+    pub fn revoke(&mut self, places: &[TopicPartition]) {
+        self.partitions.retain(|place, _| !places.contains(place));
+    }
+
+    /// Something is not known of the cluster.
+    pub fn is_out_of_date(&mut self) {
+        self.is_stale = true;
+    }
+
     pub fn is_assigned(&self, place: &TopicPartition) -> bool {
         self.partitions.contains_key(place)
     }

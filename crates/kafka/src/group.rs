@@ -1,15 +1,17 @@
-//! A consumer group: who coordinates it, membership, which partitions this member has, what is committed. The
-//! classic protocol, which all brokers know.
+//! A consumer group: who coordinates it, membership, which partitions this member has, what is committed. By
+//! the classic protocol, which all brokers know, or by that in which the coordinator divides ([`ruled`]).
 //!
 //! A rebalance is told with [`News::Revoking`]: whoever reads stops, commits what was dealt with, and says
 //! [`Group::release`]; then the group is joined again.
 
 mod assign;
+mod heard;
+mod ruled;
 
-use crate::answers::consuming::{Joined, OfGroup, Offset};
-use crate::code::{self, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, UNSTABLE_COMMIT};
 use crate::requests::consuming::{self, Ask, Member, TopicPartition};
 pub use assign::Strategy;
+pub use ruled::Rule;
+use ruled::Ruled;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,13 +20,6 @@ use std::time::{Duration, Instant};
 const AGAIN: Duration = Duration::from_millis(300);
 /// An answer that takes longer, beyond what it may, does not come.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
-
-const LOADING: i16 = 14;
-const ILLEGAL_GENERATION: i16 = 22;
-const UNKNOWN_MEMBER: i16 = 25;
-const REBALANCE: i16 = 27;
-const MEMBER_ID_REQUIRED: i16 = 79;
-const FENCED_INSTANCE: i16 = 82;
 
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -38,6 +33,8 @@ pub struct Options {
     pub heartbeat: Duration,
     /// In order of preference.
     pub strategies: Vec<Strategy>,
+    /// `group.protocol=consumer`: the coordinator divides, and says how often it wants to hear something.
+    pub rule: Option<Rule>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -60,6 +57,8 @@ pub enum News {
     Assigned(Vec<(TopicPartition, Option<i64>)>),
     /// What is read has to be given back.
     Revoking,
+    /// These have to be given back; the others are read on.
+    Returning(Vec<TopicPartition>),
     /// It is somebody else's already: nothing of it can be committed.
     Lost,
     Coordinator(i32, String, u16),
@@ -84,6 +83,7 @@ pub struct Group {
     committing: Vec<(TopicPartition, i64)>,
     leaves: bool,
     leads: bool,
+    ruled: Option<Ruled>,
     news: Vec<News>,
 }
 
@@ -91,11 +91,12 @@ impl Group {
     pub fn new(options: Options) -> Group {
         let id = Member {
             group: Arc::clone(&options.group),
-            generation: -1,
+            generation: if options.rule.is_some() { 0 } else { -1 },
             id: String::new(),
             instance: options.instance.clone(),
         };
         Group {
+            ruled: options.rule.clone().filter(|_| options.is_member).map(Ruled::new),
             state: if options.is_member { State::Out } else { State::Stable },
             options,
             member: id,
@@ -130,7 +131,11 @@ impl Group {
     pub fn subscribe(&mut self, topics: Vec<Arc<[u8]>>) {
         if topics != self.topics {
             self.topics = topics;
-            self.rejoin();
+            match &self.ruled {
+                // The coordinator is told with the next sign of life.
+                Some(_) => self.heartbeat = None,
+                None => self.rejoin(),
+            }
         }
     }
 
@@ -177,8 +182,8 @@ impl Group {
 
     fn is_to_leave(&self) -> bool {
         let is_in = matches!(self.state, State::Stable | State::Revoking | State::Released);
-        // A member with a name of its own comes back under it.
-        self.options.is_member && is_in && self.options.instance.is_none()
+        // A member with a name of its own comes back under it, and the coordinator that divides hears so.
+        self.options.is_member && is_in && (self.options.instance.is_none() || self.ruled.is_some())
     }
 
     /// The connection to a broker is gone.
@@ -217,6 +222,9 @@ impl Group {
     }
 
     fn next_of_member(&mut self, now: Instant) -> Option<Ask> {
+        if self.ruled.is_some() {
+            return self.next_of_ruled(now);
+        }
         let is_silent = self.commits.is_empty();
         match &mut self.state {
             State::Left => None,
@@ -264,125 +272,6 @@ impl Group {
         }
         self.heartbeat = Some(now);
         Some(Ask::Heartbeat(self.member.clone()))
-    }
-
-    /// What was said about the group. `partitions`: those that the topics of all members have.
-    pub fn heard(&mut self, said: OfGroup, partitions: &dyn Fn(&[u8]) -> Vec<i32>, now: Instant) {
-        self.asked = None;
-        match said {
-            OfGroup::Coordinator(Ok((node, host, port))) => {
-                self.coordinator = Some(node);
-                self.news.push(News::Coordinator(node, host, port));
-            }
-            OfGroup::Coordinator(Err((error, words))) => {
-                self.again(&format!("{} {words}", code::name(error)), now);
-            }
-            OfGroup::Joined(joined) => self.joined(joined, partitions, now),
-            OfGroup::Synced(Ok(places)) if matches!(self.state, State::Syncing(_)) => {
-                self.state = State::Stable;
-                self.heartbeat = Some(now);
-                match places.is_empty() {
-                    true => self.news.push(News::Assigned(Vec::new())),
-                    false => self.wanted = places,
-                }
-            }
-            OfGroup::Synced(Ok(_)) => {}
-            OfGroup::Synced(Err(error)) => {
-                self.state = State::Out;
-                self.failed(error, now);
-            }
-            OfGroup::Heartbeat(0) => {}
-            OfGroup::Heartbeat(REBALANCE) if self.state == State::Stable => self.revoke(),
-            OfGroup::Heartbeat(REBALANCE) => {}
-            OfGroup::Heartbeat(error) => self.failed(error, now),
-            OfGroup::Left => self.state = State::Left,
-            OfGroup::Commits(all) => self.committed(&all, now),
-            OfGroup::Committed(error, offsets) => self.begins(error, offsets, now),
-        }
-    }
-
-    fn joined(&mut self, joined: Joined, partitions: &dyn Fn(&[u8]) -> Vec<i32>, now: Instant) {
-        match joined.error {
-            0 => {}
-            MEMBER_ID_REQUIRED => {
-                self.member.id = joined.id;
-                return;
-            }
-            error => return self.failed(error, now),
-        }
-        self.leads = joined.leader == joined.id;
-        let strategy = Strategy::named(&joined.protocol);
-        (self.member.id, self.member.generation) = (joined.id, joined.generation);
-        let shares = match strategy {
-            Some(strategy) if self.leads => {
-                let shares = strategy.divide(&joined.members, partitions);
-                shares.into_iter().map(|(member, places)| (member, consuming::share(&places))).collect()
-            }
-            _ => Vec::new(),
-        };
-        self.state = State::Syncing(shares);
-    }
-
-    fn committed(&mut self, all: &[(TopicPartition, i16)], now: Instant) {
-        let error = all.iter().map(|(_, error)| *error).find(|error| *error != 0);
-        match error {
-            None => self.committing.clear(),
-            Some(error) => {
-                if !matches!(error, ILLEGAL_GENERATION | UNKNOWN_MEMBER | FENCED_INSTANCE) {
-                    self.take_back();
-                }
-                self.failed(error, now);
-            }
-        }
-    }
-
-    fn begins(&mut self, error: i16, offsets: Vec<Offset>, now: Instant) {
-        let error = Some(error).filter(|e| *e != 0);
-        let error = error.or_else(|| offsets.iter().map(|o| o.error).find(|e| *e != 0));
-        if let Some(error) = error {
-            return self.failed(error, now);
-        }
-        if self.state != State::Stable {
-            return;
-        }
-        let heard = |place: &TopicPartition| offsets.iter().any(|offset| offset.place == *place);
-        self.wanted.retain(|place| !heard(place));
-        let known = |offset: i64| (offset >= 0).then_some(offset);
-        let assigned = offsets.iter().map(|offset| (offset.place.clone(), known(offset.offset)));
-        self.news.push(News::Assigned(assigned.collect()));
-    }
-
-    /// What follows from an error.
-    fn failed(&mut self, error: i16, now: Instant) {
-        match error {
-            NOT_COORDINATOR | COORDINATOR_NOT_AVAILABLE => self.coordinator = None,
-            ILLEGAL_GENERATION | UNKNOWN_MEMBER | FENCED_INSTANCE if self.options.is_member => {
-                if error == UNKNOWN_MEMBER {
-                    self.member.id.clear();
-                }
-                self.lose();
-            }
-            // Whoever reads has to stop first.
-            REBALANCE if self.state == State::Stable => self.revoke(),
-            REBALANCE | LOADING | UNSTABLE_COMMIT => {}
-            _ => {}
-        }
-        self.again(code::name(error), now);
-    }
-
-    /// Others have what this member had.
-    fn lose(&mut self) {
-        self.member.generation = -1;
-        self.state = State::Out;
-        self.wanted.clear();
-        self.commits.clear();
-        self.committing.clear();
-        self.news.push(News::Lost);
-    }
-
-    fn again(&mut self, why: &str, now: Instant) {
-        self.not_before = Some(now + AGAIN);
-        self.news.push(News::Trouble(format!("group {}: {why}", self.options.group)));
     }
 }
 

@@ -22,13 +22,13 @@ mod session;
 mod transactions;
 mod varint;
 
-pub use answers::consuming::{Fetched, OfGroup, Offset};
+pub use answers::consuming::{Fetched, OfGroup, Offset, Ruling};
 pub use answers::transacting::Said;
 pub use answers::{Broker, Metadata, PartitionMetadata, TopicMetadata};
 pub use batch::{BATCH_HEAD_BYTES, Batch, RECORD_EXTRA_BYTES, Record, envelope};
 pub use compression::Compression;
 pub use consumer::{Begin, Consumer, News, Options as ConsumerOptions};
-pub use group::{Group, News as GroupNews, Options as GroupOptions, Strategy};
+pub use group::{Group, News as GroupNews, Options as GroupOptions, Rule, Strategy};
 pub use login::{Login, Mechanism, is_extension};
 pub use partitioner::Partitioner;
 pub use producer::{Fate, IN_FLIGHT_MAX, Landed, Options, Produce, Producer, Why};

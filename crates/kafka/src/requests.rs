@@ -3,7 +3,7 @@
 pub mod consuming;
 pub mod transacting;
 
-use crate::bytes::{put_bytes, put_i16, put_i32, put_optional_text, put_text};
+use crate::bytes::{put_bytes, put_compact_text, put_i16, put_i32, put_length, put_optional_text, put_text};
 use crate::producer::Produce;
 
 /// What is asked.
@@ -28,6 +28,7 @@ pub enum Api {
     EndTxn,
     TxnOffsetCommit,
     SaslAuthenticate,
+    GroupHeartbeat,
 }
 
 impl Api {
@@ -52,6 +53,7 @@ impl Api {
             Api::EndTxn => 26,
             Api::TxnOffsetCommit => 28,
             Api::SaslAuthenticate => 36,
+            Api::GroupHeartbeat => 68,
         }
     }
 
@@ -76,6 +78,7 @@ impl Api {
             Api::EndTxn => "EndTxn",
             Api::TxnOffsetCommit => "TxnOffsetCommit",
             Api::SaslAuthenticate => "SaslAuthenticate",
+            Api::GroupHeartbeat => "ConsumerGroupHeartbeat",
         }
     }
 
@@ -102,6 +105,7 @@ impl Api {
             Api::AddPartitionsToTxn | Api::AddOffsetsToTxn | Api::EndTxn => (0, 2),
             Api::TxnOffsetCommit => (0, 1),
             Api::SaslAuthenticate => (0, 1),
+            Api::GroupHeartbeat => (1, 1),
         }
     }
 }
@@ -127,6 +131,27 @@ pub fn end(out: &mut [u8], elsewhere: usize) {
 pub fn all_metadata(out: &mut Vec<u8>) {
     put_i32(out, -1);
     out.push(0);
+}
+
+/// The version that tells the numbers of topics.
+pub const METADATA_WITH_NUMBERS: (i16, i16) = (12, 12);
+
+/// Version 12; without topics, of all there are.
+pub fn metadata_with_numbers(out: &mut Vec<u8>, topics: Option<&[Box<[u8]>]>) {
+    out.push(0);
+    match topics {
+        None => put_length(out, 0),
+        Some(topics) => {
+            put_length(out, topics.len() + 1);
+            for topic in topics {
+                out.extend_from_slice(&[0; 16]);
+                put_compact_text(out, topic);
+                out.push(0);
+            }
+        }
+    }
+    // None is made, nobody asks who may do what, no tags.
+    out.extend_from_slice(&[0, 0, 0]);
 }
 
 /// `makes`: topics that do not exist are made, where the cluster allows it.

@@ -195,8 +195,10 @@ impl Session {
         match both {
             Some((from, to)) if from <= to => Ok(to),
             _ => {
+                let since = if api == Api::GroupHeartbeat { "4.0" } else { "2.1" };
+                let name = api.name();
                 let text =
-                    format!("the broker does not know {} as penstock does (Kafka 2.1 or later)", api.name());
+                    format!("the broker does not know {name} as penstock does (Kafka {since} or later)");
                 Err(Fault::Refused(text))
             }
         }
@@ -316,6 +318,7 @@ impl Session {
             Expected::Versions => self.heard_versions(&mut input, heard)?,
             Expected::Handshake => self.heard_handshake(&mut input)?,
             Expected::Login => self.heard_login(&mut input, version, heard)?,
+            Expected::Metadata if version >= 12 => self.heard_numbers(&mut input, heard)?,
             Expected::Metadata => heard.push(Heard::Metadata(answers::metadata(&mut input)?)),
             Expected::Identity => heard.push(Heard::Identity(answers::init_producer_id(&mut input)?)),
             Expected::Produce(tag) => heard.push(Heard::Written(tag, answers::produce(&mut input, version)?)),

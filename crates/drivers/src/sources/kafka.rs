@@ -14,7 +14,7 @@ use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::{Need, Shared};
 use intake::reading::{Defaults, Reading};
-use kafka::{ConsumerOptions, GroupOptions};
+use kafka::{ConsumerOptions, GroupOptions, Rule};
 use kafka_client::{Dial, Properties, Role, Server};
 use port::{Bookmarking, KafkaPort, Parts};
 use record::Context;
@@ -45,6 +45,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         None => format!("kafka_sd({servers},{topics})"),
     };
     let bookmarks = bookmarking(s);
+    of_one_protocol(s, &topics, &properties, diags)?;
     let group = group(s, &topics, &properties, &key, diags);
     let fetch_limit = s.int("log-fetch-limit").unwrap_or(10_000).max(1) as usize;
     if s.bool("store-metadata").unwrap_or(true) {
@@ -96,6 +97,32 @@ fn bookmarking(s: &Settings) -> Bookmarking {
     }
 }
 
+/// `None` after it was reported that properties do not fit the protocol of the group.
+fn of_one_protocol(s: &Settings, topics: &Topics, p: &Properties, diags: &mut Diagnostics) -> Option<()> {
+    let r = &p.reads;
+    let at = s.span("config").or(s.call_span())?;
+    let mut wrong = |text: String, help: &str| {
+        diags.push(Diagnostic::error("D0162", text, at).help(help.to_owned()));
+        None
+    };
+    let is_member = s.choice("persist-store") == Some("remote") && topics.is_subscription();
+    match (r.is_ruled, r.classic, &r.assignor) {
+        (true, ..) if !is_member => wrong(
+            "`group.protocol` consumer is for members of a group".to_owned(),
+            "write `persist-store(remote)` and `topic(\"name\" => \"-1\")`, or leave it out",
+        ),
+        (true, Some(name), _) => {
+            let text = format!("with `group.protocol` consumer the brokers say what `{name}` is about");
+            wrong(text, "leave it out")
+        }
+        (false, _, Some(_)) => wrong(
+            "`group.remote.assignor` needs `group.protocol` consumer".to_owned(),
+            "add `\"group.protocol\" => \"consumer\"`, or use `partition.assignment.strategy`",
+        ),
+        _ => Some(()),
+    }
+}
+
 /// The group, where offsets are kept in the cluster.
 fn group(
     s: &Settings,
@@ -124,6 +151,7 @@ fn group(
         rebalance: r.rebalance,
         heartbeat: r.heartbeat,
         strategies: r.strategies.clone(),
+        rule: r.is_ruled.then(|| Rule { assignor: r.assignor.clone() }),
     })
 }
 

@@ -1,6 +1,8 @@
 //! The source `kafka()` with a real broker, written to by the Java producer: where there is none, these are
 //! skipped.
 
+mod ruled;
+
 use crate::messages::HEAD;
 use std::collections::HashMap;
 use testkit::kafka::{Kafka, MISSING};
@@ -242,5 +244,5 @@ fn what_is_wrong_is_said_by_name() {
     check("topic(\"logs\" => \"0,1\") strategy-hint(subscribe)", &["D0162", "all partitions"]);
     check("topic(\"logs\" => \"0\") config(\"group.ip\" => \"x\")", &["D0160", "group.id"]);
     check("topic(\"logs\" => \"0\") config(\"acks\" => \"all\")", &["D0160", "destination"]);
-    check("topic(\"logs\" => \"0\") config(\"group.protocol\" => \"consumer\")", &["D0160", "classic"]);
+    check("topic(\"logs\" => \"0\") config(\"group.protocol\" => \"other\")", &["D0160", "classic"]);
 }

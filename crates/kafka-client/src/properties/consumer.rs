@@ -17,6 +17,12 @@ pub struct Reads {
     /// How long members have to join a rebalance.
     pub rebalance: Duration,
     pub strategies: Vec<Strategy>,
+    /// `group.protocol=consumer`: the coordinator divides.
+    pub is_ruled: bool,
+    /// `group.remote.assignor`.
+    pub assignor: Option<String>,
+    /// A property was given that is of the classic protocol.
+    pub classic: Option<&'static str>,
     pub size: FetchSize,
     pub checked: bool,
     /// Bytes that may wait to be read before brokers are asked for more.
@@ -35,6 +41,9 @@ impl Default for Reads {
             heartbeat: Duration::from_secs(3),
             rebalance: Duration::from_secs(300),
             strategies: vec![Strategy::Range, Strategy::RoundRobin],
+            is_ruled: false,
+            assignor: None,
+            classic: None,
             size: FetchSize {
                 wait_ms: 500,
                 bytes_min: 1,
@@ -61,8 +70,20 @@ pub(super) const OWN: &Table = &[
         Read(|p, v| done(&mut p.reads.group, Some(v.to_owned()).filter(|group| !group.is_empty()))),
     ),
     (&["group.instance.id"], Read(|p, v| done(&mut p.reads.instance, Some(v.to_owned())))),
-    (&["session.timeout.ms"], Read(|p, v| done(&mut p.reads.session, duration(v, 1, 3_600_000)?))),
-    (&["heartbeat.interval.ms"], Read(|p, v| done(&mut p.reads.heartbeat, duration(v, 1, 3_600_000)?))),
+    (
+        &["session.timeout.ms"],
+        Read(|p, v| {
+            p.reads.classic = Some("session.timeout.ms");
+            done(&mut p.reads.session, duration(v, 1, 3_600_000)?)
+        }),
+    ),
+    (
+        &["heartbeat.interval.ms"],
+        Read(|p, v| {
+            p.reads.classic = Some("heartbeat.interval.ms");
+            done(&mut p.reads.heartbeat, duration(v, 1, 3_600_000)?)
+        }),
+    ),
     (&["max.poll.interval.ms"], Read(|p, v| done(&mut p.reads.rebalance, duration(v, 1, 86_400_000)?))),
     (&["partition.assignment.strategy"], Read(strategies)),
     (&["fetch.wait.max.ms"], Read(|p, v| done(&mut p.reads.size.wait_ms, number(v, 0, 300_000)? as i32))),
@@ -108,7 +129,7 @@ pub(super) const OWN: &Table = &[
     (&["group.protocol"], Read(protocol)),
     (
         &["group.remote.assignor"],
-        Refused("it is of the new protocol of groups: use `partition.assignment.strategy`"),
+        Read(|p, v| done(&mut p.reads.assignor, Some(v.to_owned()).filter(|v| !v.is_empty()))),
     ),
     (&["client.rack"], Refused("partitions are read from their leaders")),
 ];
@@ -116,13 +137,11 @@ pub(super) const OWN: &Table = &[
 fn strategies(p: &mut Properties, value: &str) -> Result<(), String> {
     let named = value.split(',').map(|name| Strategy::named(name.trim()));
     let found: Option<Vec<Strategy>> = named.collect();
+    p.reads.classic = Some("partition.assignment.strategy");
     p.reads.strategies = found.ok_or("`range`, `roundrobin` or both with a comma between")?;
     Ok(())
 }
 
-fn protocol(_: &mut Properties, value: &str) -> Result<(), String> {
-    match value {
-        "classic" => Ok(()),
-        _ => Err("`classic`, which all brokers know".to_owned()),
-    }
+fn protocol(p: &mut Properties, value: &str) -> Result<(), String> {
+    done(&mut p.reads.is_ruled, word(value, &["classic", "consumer"])? == "consumer")
 }

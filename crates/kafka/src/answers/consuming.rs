@@ -1,6 +1,6 @@
 //! What brokers answer a consumer.
 
-use super::{Coordinator, found};
+use super::{Coordinator, Numbers, TopicId, found};
 use crate::bytes::{Input, Malformed, Read, shown};
 use crate::records::{Aborted, Batches, Reading, headers};
 use crate::requests::consuming::TopicPartition;
@@ -55,6 +55,18 @@ pub struct Joined {
     pub members: Vec<Other>,
 }
 
+/// What a coordinator that divides answers to a sign of life.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ruling {
+    pub error: i16,
+    pub words: String,
+    pub epoch: i32,
+    /// How often it wants to hear something.
+    pub interval_ms: i32,
+    /// What this member is to have, where that is said.
+    pub share: Option<Vec<(TopicId, Vec<i32>)>>,
+}
+
 /// What is said about a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OfGroup {
@@ -69,6 +81,9 @@ pub enum OfGroup {
     Commits(Vec<(TopicPartition, i16)>),
     /// An error of all of it; what was committed.
     Committed(i16, Vec<Offset>),
+    Ruled(Ruling),
+    /// The numbers by which a coordinator that divides speaks of topics.
+    Numbers(Numbers),
 }
 
 /// Lists of partitions behind the names of their topics.
@@ -194,6 +209,49 @@ pub fn heartbeat(input: &mut Input<'_>) -> Read<OfGroup> {
     Ok(OfGroup::Heartbeat(input.i16()?))
 }
 
+/// Version 1 of ConsumerGroupHeartbeat.
+pub fn ruled(input: &mut Input<'_>) -> Read<OfGroup> {
+    input.skip_tags()?;
+    input.i32()?;
+    let (error, words) = (input.i16()?, shown(input.compact_text()?));
+    input.compact_text()?;
+    let (epoch, interval_ms) = (input.i32()?, input.i32()?);
+    // Less than 0: nothing is said about it.
+    let mut share = None;
+    if input.i8()? >= 0 {
+        let mut topics = Vec::new();
+        input.compact_list(|item| {
+            let number = item.number()?;
+            let mut partitions = Vec::new();
+            item.compact_list(|item| {
+                partitions.push(item.i32()?);
+                Ok(())
+            })?;
+            topics.push((number, partitions));
+            item.skip_tags()
+        })?;
+        share = Some(topics);
+    }
+    Ok(OfGroup::Ruled(Ruling { error, words, epoch, interval_ms, share }))
+}
+
+/// Version 9.
+pub fn ruled_commits(input: &mut Input<'_>) -> Read<OfGroup> {
+    let mut all = Vec::new();
+    input.skip_tags()?;
+    input.i32()?;
+    input.compact_list(|item| {
+        let topic: Arc<[u8]> = item.compact_text()?.unwrap_or_default().into();
+        item.compact_list(|item| {
+            let place = TopicPartition { topic: Arc::clone(&topic), partition: item.i32()? };
+            all.push((place, item.i16()?));
+            item.skip_tags()
+        })?;
+        item.skip_tags()
+    })?;
+    Ok(OfGroup::Commits(all))
+}
+
 /// Version 2.
 pub fn commits(input: &mut Input<'_>) -> Read<OfGroup> {
     let mut all = Vec::new();
@@ -227,6 +285,8 @@ pub fn read_anything(bytes: &[u8]) {
     let _ = synced(&mut Input(bytes));
     let _ = commits(&mut Input(bytes));
     let _ = committed(&mut Input(bytes));
+    let _ = ruled(&mut Input(bytes));
+    let _ = ruled_commits(&mut Input(bytes));
     let Ok(answer) = fetched(bytes.to_vec(), 0, 11) else { return };
     for part in answer.parts {
         let reading = Reading { committed_only: true, checked: false };

@@ -1,7 +1,9 @@
 //! A member and its coordinator, by hand.
 
+use super::heard::{MEMBER_ID_REQUIRED, REBALANCE, UNKNOWN_MEMBER};
 use super::*;
-use crate::answers::consuming::Other;
+use crate::answers::consuming::{Joined, OfGroup, Offset, Other, Ruling};
+use crate::code::NOT_COORDINATOR;
 
 fn options(is_member: bool) -> Options {
     Options {
@@ -12,6 +14,7 @@ fn options(is_member: bool) -> Options {
         rebalance: Duration::from_secs(60),
         heartbeat: Duration::from_secs(3),
         strategies: vec![Strategy::Range, Strategy::RoundRobin],
+        rule: None,
     }
 }
 
@@ -140,4 +143,110 @@ fn offsets_may_be_kept_without_being_a_member() {
     group.leave();
     assert!(group.has_left());
     assert_eq!(group.next(now + Duration::from_secs(60)), None);
+}
+
+const NUMBER: [u8; 16] = [7; 16];
+
+/// In a group whose coordinator divides, with the first of two partitions.
+fn ruled(instance: Option<&str>, now: Instant) -> Group {
+    let rule = Some(Rule { assignor: Some("uniform".into()) });
+    let mut group = Group::new(Options { rule, instance: instance.map(str::to_owned), ..options(true) });
+    group.subscribe(vec![b"t"[..].into()]);
+    assert_eq!(group.next(now), Some(Ask::Coordinator("g".into())));
+    hear(&mut group, OfGroup::Coordinator(Ok((7, "h".into(), 9))), now);
+    let Some(Ask::Rule { member, topics, assignor, owned, rebalance_ms }) = group.next(now) else {
+        panic!("no sign of life");
+    };
+    assert_eq!((member.generation, member.id.is_empty(), topics.len(), owned), (0, false, 1, vec![]));
+    assert_eq!((assignor.as_deref(), rebalance_ms), (Some("uniform"), 60_000));
+    assert_eq!(hear(&mut group, share(1, Some(&[0])), now), []);
+    assert!(group.wants_names(), "the topic of that number is not known");
+    assert_eq!(hear(&mut group, OfGroup::Numbers(vec![(NUMBER, b"t"[..].into())]), now), []);
+    assert!(!group.wants_names());
+    // What it has is said at once, and then where it begins is asked.
+    assert_eq!(owned_of(group.next(now)), vec![(NUMBER, vec![0])]);
+    hear(&mut group, share(1, None), now);
+    assert_eq!(group.next(now), Some(Ask::Committed("g".into(), vec![at(0)])));
+    let assigned = hear(&mut group, OfGroup::Committed(0, vec![offset(0, 5)]), now);
+    assert_eq!(assigned, [News::Assigned(vec![(at(0), Some(5))])]);
+    assert_eq!(group.next(now), None, "there is nothing to say");
+    group
+}
+
+fn share(epoch: i32, partitions: Option<&[i32]>) -> OfGroup {
+    let share = partitions.map(|partitions| vec![(NUMBER, partitions.to_vec())]);
+    OfGroup::Ruled(Ruling { epoch, interval_ms: 3000, share, ..Ruling::default() })
+}
+
+fn owned_of(ask: Option<Ask>) -> Vec<([u8; 16], Vec<i32>)> {
+    match ask {
+        Some(Ask::Rule { owned, .. }) => owned,
+        other => panic!("no sign of life: {other:?}"),
+    }
+}
+
+#[test]
+fn a_coordinator_that_divides_takes_one_and_gives_another() {
+    let now = Instant::now();
+    let mut group = ruled(None, now);
+    let later = now + Duration::from_secs(3);
+    assert_eq!(owned_of(group.next(later)), vec![(NUMBER, vec![0])]);
+    let news = hear(&mut group, share(2, Some(&[1])), later);
+    assert_eq!(news, [News::Returning(vec![at(0)])]);
+    // It is still had as long as it is not given back, and what was dealt with is committed first.
+    let later = later + Duration::from_secs(3);
+    assert_eq!(owned_of(group.next(later)), vec![(NUMBER, vec![0])]);
+    assert_eq!(hear(&mut group, share(2, Some(&[1])), later), [], "it is said once");
+    group.commit(std::iter::once((at(0), 9)));
+    group.release();
+    let Some(Ask::CommitRuled(member, places)) = group.next(later) else { panic!("no commit") };
+    assert_eq!((member.generation, places), (2, vec![(at(0), 9)]));
+    hear(&mut group, OfGroup::Commits(vec![(at(0), 0)]), later);
+    assert_eq!(owned_of(group.next(later)), vec![(NUMBER, vec![1])]);
+    hear(&mut group, share(2, None), later);
+    assert_eq!(group.next(later), Some(Ask::Committed("g".into(), vec![at(1)])));
+    let assigned = hear(&mut group, OfGroup::Committed(0, vec![offset(1, -1)]), later);
+    assert_eq!(assigned, [News::Assigned(vec![(at(1), None)])]);
+}
+
+#[test]
+fn a_member_that_is_fenced_has_nothing_and_joins_anew() {
+    let now = Instant::now();
+    let mut group = ruled(None, now);
+    group.commit(std::iter::once((at(0), 7)));
+    assert!(matches!(group.next(now), Some(Ask::CommitRuled(..))));
+    // An epoch that is not the last is learnt, and the commit goes again.
+    let stale = OfGroup::Commits(vec![(at(0), 113)]);
+    assert!(matches!(hear(&mut group, stale, now)[..], [News::Trouble(_)]));
+    let later = now + AGAIN;
+    assert_eq!(owned_of(group.next(later)), vec![(NUMBER, vec![0])]);
+    hear(&mut group, share(3, None), later);
+    assert!(matches!(group.next(later), Some(Ask::CommitRuled(member, _)) if member.generation == 3));
+    let fenced = OfGroup::Ruled(Ruling { error: 110, words: "no".into(), ..Ruling::default() });
+    let news = hear(&mut group, fenced, later);
+    assert!(
+        matches!(&news[..], [News::Lost, News::Trouble(why)] if why.ends_with("FENCED_MEMBER_EPOCH no")),
+        "{news:?}"
+    );
+    let later = later + AGAIN;
+    let Some(Ask::Rule { member, owned, .. }) = group.next(later) else { panic!("it does not join") };
+    assert_eq!((member.generation, owned), (0, vec![]), "nothing is committed any more");
+}
+
+#[test]
+fn a_member_leaves_when_all_is_committed() {
+    for (instance, epoch) in [(None, -1), (Some("me"), -2)] {
+        let now = Instant::now();
+        let mut group = ruled(instance, now);
+        group.commit(std::iter::once((at(0), 7)));
+        group.leave();
+        assert!(matches!(group.next(now), Some(Ask::CommitRuled(..))));
+        assert!(!group.has_left());
+        hear(&mut group, OfGroup::Commits(vec![(at(0), 0)]), now);
+        assert!(matches!(group.next(now), Some(Ask::Rule { member, .. }) if member.generation == epoch));
+        assert!(!group.has_left());
+        hear(&mut group, share(epoch, None), now);
+        assert!(group.has_left());
+        assert_eq!(group.next(now), None);
+    }
 }

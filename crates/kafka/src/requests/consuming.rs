@@ -1,6 +1,9 @@
 //! What a consumer asks brokers.
 
+mod ruled;
+
 use super::Api;
+use crate::answers::TopicId;
 use crate::bytes::{put_bytes, put_i16, put_i32, put_i64, put_null_text, put_optional_text, put_text};
 use std::sync::Arc;
 
@@ -56,6 +59,16 @@ pub enum Ask {
     Heartbeat(Member),
     Leave(Member),
     Commit(Member, Vec<(TopicPartition, i64)>),
+    /// Of a member whose coordinator divides.
+    CommitRuled(Member, Vec<(TopicPartition, i64)>),
+    /// A sign of life to a coordinator that divides: what this member wants, and what it has.
+    Rule {
+        member: Member,
+        rebalance_ms: i32,
+        topics: Vec<Arc<[u8]>>,
+        assignor: Option<String>,
+        owned: Vec<(TopicId, Vec<i32>)>,
+    },
     /// What was committed.
     Committed(Arc<str>, Vec<TopicPartition>),
 }
@@ -88,8 +101,18 @@ impl Ask {
             Ask::Sync { .. } => Api::SyncGroup,
             Ask::Heartbeat(_) => Api::Heartbeat,
             Ask::Leave(_) => Api::LeaveGroup,
-            Ask::Commit(..) => Api::OffsetCommit,
+            Ask::Commit(..) | Ask::CommitRuled(..) => Api::OffsetCommit,
+            Ask::Rule { .. } => Api::GroupHeartbeat,
             Ask::Committed(..) => Api::OffsetFetch,
+        }
+    }
+
+    /// Versions that can be written and read here.
+    pub fn versions(&self) -> (i16, i16) {
+        match self {
+            // The first that knows epochs of members.
+            Ask::CommitRuled(..) => (9, 9),
+            _ => self.api().versions(),
         }
     }
 
@@ -155,6 +178,10 @@ impl Ask {
                         put_null_text(out);
                     },
                 );
+            }
+            Ask::CommitRuled(member, places) => ruled::commit(out, member, places),
+            Ask::Rule { member, rebalance_ms, topics, assignor, owned } => {
+                ruled::sign_of_life(out, (member, *rebalance_ms), (topics, assignor.as_deref()), owned);
             }
             Ask::Committed(group, places) => {
                 put_text(out, group.as_bytes());

@@ -25,6 +25,7 @@ pub fn read_anything(bytes: &[u8]) {
         Expected::Consumer(Api::SyncGroup),
         Expected::Consumer(Api::OffsetCommit),
         Expected::Consumer(Api::OffsetFetch),
+        Expected::Consumer(Api::GroupHeartbeat),
         Expected::Transaction(Asked::Partitions),
         Expected::Transaction(Asked::Position),
     ];
@@ -43,6 +44,7 @@ pub fn read_anything(bytes: &[u8]) {
         session.expected.push_back((at as i32, i16::from(bytes.len() as u8 % 9), kind));
     }
     let _ = answers::metadata(&mut Input(rest));
+    let _ = answers::metadata_with_numbers(&mut Input(rest));
     crate::answers::consuming::read_anything(rest);
     crate::answers::transacting::read_anything(rest);
     let _ = answers::produce(&mut Input(rest), 8);

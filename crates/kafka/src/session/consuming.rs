@@ -14,10 +14,25 @@ impl Session {
         Ok(())
     }
 
+    /// Asks about topics, or all there are, with their numbers.
+    pub fn ask_numbers(&mut self, topics: Option<&[Box<[u8]>]>) -> Result<(), Fault> {
+        let version = self.common(Api::Metadata, requests::METADATA_WITH_NUMBERS)?;
+        self.ask(Api::Metadata, version, Expected::Metadata, |out| {
+            requests::metadata_with_numbers(out, topics);
+        });
+        Ok(())
+    }
+
+    pub(super) fn heard_numbers(&self, input: &mut Input<'_>, heard: &mut Vec<Heard>) -> Result<(), Fault> {
+        let (metadata, numbers) = crate::answers::metadata_with_numbers(input)?;
+        heard.extend([Heard::Metadata(metadata), Heard::OfGroup(answers::OfGroup::Numbers(numbers))]);
+        Ok(())
+    }
+
     /// Asks what a consumer asks.
     pub fn consume(&mut self, ask: &Ask) -> Result<(), Fault> {
         let api = ask.api();
-        let version = self.version(api)?;
+        let version = self.common(api, ask.versions())?;
         self.ask(api, version, Expected::Consumer(api), |out| ask.put(out, version));
         Ok(())
     }
@@ -37,7 +52,9 @@ impl Session {
             Api::SyncGroup => answers::synced(input)?,
             Api::Heartbeat => answers::heartbeat(input)?,
             Api::LeaveGroup => answers::OfGroup::Left,
+            Api::OffsetCommit if version >= 9 => answers::ruled_commits(input)?,
             Api::OffsetCommit => answers::commits(input)?,
+            Api::GroupHeartbeat => answers::ruled(input)?,
             Api::OffsetFetch => answers::committed(input)?,
             _ => return Err(answers::NONE.into()),
         };

@@ -130,6 +130,9 @@ impl Brokers {
             all
         };
         group.heard(said, &partitions, now);
+        if group.wants_names() {
+            consumer.is_out_of_date();
+        }
         others.append(&mut unknown.into_inner());
     }
 
@@ -155,12 +158,14 @@ impl Brokers {
         }
         let Some(at) = self.connections.ready(|_| true) else { return };
         let Some(session) = self.connections.session(at) else { return };
-        let outcome = match self.topics.names() {
+        let names = self.topics.names().map(|names| -> Vec<Box<[u8]>> {
+            names.iter().chain(&self.others).map(|name| Box::from(&**name)).collect()
+        });
+        let is_ruled = self.group.as_ref().is_some_and(Group::is_ruled);
+        let outcome = match names {
+            names if is_ruled => session.ask_numbers(names.as_deref()),
             None => session.ask_all_metadata(),
-            Some(names) => {
-                let all = names.iter().chain(&self.others).map(|name| Box::from(&**name));
-                session.ask_metadata(&all.collect::<Vec<_>>(), false)
-            }
+            Some(names) => session.ask_metadata(&names, false),
         };
         self.consumer.metadata_asked(now);
         self.after(at, outcome, now);

@@ -60,6 +60,19 @@ pub struct Parts {
     pub source: Arc<Source>,
 }
 
+/// What is given back.
+pub(super) struct Revoking {
+    pub since: Instant,
+    /// `None`: all of it.
+    pub places: Option<Vec<TopicPartition>>,
+}
+
+impl Revoking {
+    pub fn has(&self, place: &TopicPartition) -> bool {
+        self.places.as_ref().is_none_or(|places| places.contains(place))
+    }
+}
+
 /// A partition that is read.
 pub(super) struct Reader {
     pub bookmark: Arc<Bookmark>,
@@ -81,7 +94,7 @@ pub struct KafkaPort {
     pub(super) has_begun: bool,
     pub(super) committed_at: Instant,
     /// A rebalance waits for what is under way.
-    pub(super) revoking: Option<Instant>,
+    pub(super) revoking: Option<Revoking>,
     pub(super) farewell: Option<Farewell>,
     queued: bool,
 }
@@ -162,6 +175,13 @@ impl KafkaPort {
         self.brokers.consumer.revoke_all();
         self.unread.clear();
         self.unread_bytes = 0;
+    }
+
+    /// These are not read any more.
+    pub(super) fn stop_reading_of(&mut self, places: &[TopicPartition]) {
+        self.brokers.consumer.revoke(places);
+        self.unread.retain(|(of, _)| !places.contains(of));
+        self.unread_bytes = self.unread.iter().map(|(_, batches)| batches.bytes()).sum();
     }
 
     fn hear_news(&mut self, now: Instant) {

@@ -1,6 +1,6 @@
 //! Membership of a group: partitions that come and go, offsets that are committed.
 
-use super::{KafkaPort, shown};
+use super::{KafkaPort, Revoking, shown};
 use kafka::GroupNews;
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,13 @@ impl KafkaPort {
             }
             GroupNews::Revoking => {
                 self.stop_reading();
-                self.revoking = Some(now);
+                self.revoking = Some(Revoking { since: now, places: None });
+            }
+            GroupNews::Returning(places) => {
+                let shown: Vec<String> = places.iter().map(shown).collect();
+                oplog::notice("Partitions of Kafka are given back", &[("partitions", &shown.join(" "))]);
+                self.stop_reading_of(&places);
+                self.revoking = Some(Revoking { since: now, places: Some(places) });
             }
             GroupNews::Lost => {
                 self.stop_reading();
@@ -56,13 +62,15 @@ impl KafkaPort {
 
     pub(super) fn look_after_the_group(&mut self, now: Instant) {
         let age = |at: Instant| now.saturating_duration_since(at);
-        if let Some(since) = self.revoking
-            && (self.is_idle() || age(since) >= RELEASE_MAX)
-        {
+        let has_reader_under_way = |revoking: &Revoking| {
+            self.readers.iter().any(|(place, reader)| revoking.has(place) && !reader.bookmark.is_idle())
+        };
+        let is_over =
+            |revoking: &mut Revoking| !has_reader_under_way(revoking) || age(revoking.since) >= RELEASE_MAX;
+        if let Some(revoking) = self.revoking.take_if(is_over) {
             self.commit();
-            self.readers.clear();
+            self.readers.retain(|place, _| !revoking.has(place));
             self.brokers.group.iter_mut().for_each(kafka::Group::release);
-            self.revoking = None;
         }
         if age(self.committed_at) >= self.parts.commit {
             self.committed_at = now;
