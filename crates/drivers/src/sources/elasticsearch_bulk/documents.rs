@@ -32,12 +32,14 @@ pub struct Documents {
     /// Read up to here.
     pub at: usize,
     /// Of documents that name none.
-    pub index: Option<String>,
+    pub index: Arc<str>,
     pub items: Vec<Told>,
     /// The client wants to know the statuses only.
     pub is_terse: bool,
     pub names: Arc<Names>,
     pub began: Instant,
+    /// The same in microseconds since 1970.
+    pub came: u64,
     /// What is wrong with the request as a whole, from here on.
     pub wrong: Option<String>,
 }
@@ -46,7 +48,7 @@ impl Documents {
     /// The next line, without its end. `None` at the end.
     fn line(&mut self) -> Option<Bytes> {
         let rest = self.body.get(self.at..).filter(|rest| !rest.is_empty())?;
-        let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         let line = self.body.slice(self.at..self.at + end);
         self.at += end + 1;
         Some(line)
@@ -66,10 +68,10 @@ impl Documents {
         let text = std::str::from_utf8(&line).ok().filter(|text| is_json(text)).ok_or_else(malformed)?;
         let (action, meta) =
             Members::of(text).and_then(|mut members| members.next()).ok_or_else(malformed)?;
-        let mut item = Told::new(action, self.index.clone().unwrap_or_default()).ok_or_else(malformed)?;
+        let mut item = Told::new(action, Arc::clone(&self.index)).ok_or_else(malformed)?;
         for (name, raw) in Members::of(meta).ok_or_else(malformed)? {
             match name {
-                "_index" => item.index = string(raw).into_owned(),
+                "_index" => item.index = self.same_as_before(string(raw)),
                 "_id" if raw != "null" => item.id = string(raw).into_owned(),
                 _ => {}
             }
@@ -91,6 +93,14 @@ impl Documents {
         Ok(true)
     }
 
+    /// Documents of one request mostly go to one index.
+    fn same_as_before(&self, index: Cow<'_, str>) -> Arc<str> {
+        match self.items.last().filter(|last| *last.index == *index) {
+            Some(last) => Arc::clone(&last.index),
+            None => index.into(),
+        }
+    }
+
     fn append(
         &self,
         item: &mut Told,
@@ -103,7 +113,7 @@ impl Documents {
             return Some(Refusal::Document);
         }
         if item.id.is_empty() {
-            item.id = fresh_id();
+            item.id = fresh_id(self.came);
         }
         let index = batch.records.len();
         let mut record = Record::new(Span::EMPTY);
@@ -112,7 +122,7 @@ impl Documents {
         record.stamp = filling.now;
         record.origin = index as u32;
         batch.records.push(record);
-        for (name, value) in [(self.names.index, &item.index), (self.names.id, &item.id)] {
+        for (name, value) in [(self.names.index, &*item.index), (self.names.id, &*item.id)] {
             if let Some(name) = name {
                 batch.set(index, name, value.as_bytes(), ValueType::String);
             }
@@ -163,11 +173,14 @@ fn string(raw: &str) -> Cow<'_, str> {
     }
 }
 
-/// For a document that comes without: when, and a number.
-fn fresh_id() -> String {
+/// For a document that comes without: when it came, and a number.
+fn fresh_id(came: u64) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    let micros = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
-    format!("{micros:013x}{:07x}", NEXT.fetch_add(1, Ordering::Relaxed) & 0xfff_ffff)
+    format!("{came:013x}{:07x}", NEXT.fetch_add(1, Ordering::Relaxed) & 0xfff_ffff)
+}
+
+pub fn now_micros() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }
 
 #[cfg(test)]
@@ -179,11 +192,12 @@ mod tests {
         let mut documents = Documents {
             body: Bytes::copy_from_slice(body.as_bytes()),
             at: 0,
-            index: index.map(str::to_owned),
+            index: index.unwrap_or_default().into(),
             items: Vec::new(),
             is_terse: false,
             names: Arc::new(Names::new(".elasticsearch.")),
             began: Instant::now(),
+            came: now_micros(),
             wrong: None,
         };
         let mut batch = Batch::default();
@@ -210,7 +224,7 @@ mod tests {
         assert_eq!(documents.wrong, None);
         let texts: Vec<&[u8]> = batch.records.iter().map(|record| batch.bytes(record.message)).collect();
         assert_eq!(texts, [&b"{\"x\":\"\\n\"}"[..], b"{\"y\":2}", b"{\"z\":3}"]);
-        assert_eq!((documents.items[1].index.as_str(), documents.items[0].id.as_str()), ("general", "1"));
+        assert_eq!((&*documents.items[1].index, documents.items[0].id.as_str()), ("general", "1"));
         let ids: std::collections::BTreeSet<&str> = documents.items.iter().map(|item| &*item.id).collect();
         assert!(ids.len() >= 4 && documents.items[5].id.len() == 20, "{ids:?}");
     }

@@ -1,6 +1,6 @@
 //! Who may send, and what clients ask before they do.
 
-use super::documents::{Documents, Names};
+use super::documents::{Documents, Names, now_micros};
 use super::reply;
 use base64::Engine;
 use http_server::{Answer, Handler, Head, Later, Method, Request, decoded, same_secret};
@@ -86,11 +86,12 @@ impl Handler for Bulk {
         let documents = Documents {
             body: request.body,
             at: 0,
-            index,
+            index: index.unwrap_or_default().into(),
             items: Vec::new(),
             is_terse,
             names: Arc::clone(&self.names),
             began: Instant::now(),
+            came: now_micros(),
             wrong: None,
         };
         let ends = Ends { remote: request.head.remote, local: request.head.local, named: None };
