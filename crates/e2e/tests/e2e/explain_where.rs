@@ -66,9 +66,11 @@ fn in_a_file_at_an_offset() {
     let offsets = numbers(&queues, "offset");
     assert_eq!(offsets.len(), 3, "each message has its own: {queues:?}");
     let text = std::fs::read_to_string(lab.path("out")).unwrap();
-    for offset in offsets {
-        let (before, rest) = text.split_at(offset as usize);
+    for queue in &queues {
+        let offset = queue["place"]["offset"].as_u64().unwrap() as usize;
+        let (before, rest) = text.split_at(offset);
         assert!(before.ends_with('\n') && rest.starts_with("<always the same>\n"), "{offset} in {text}");
+        assert_eq!(queue["place"]["line"], before.lines().count() + 1);
     }
 }
 

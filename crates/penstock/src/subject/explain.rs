@@ -1,5 +1,7 @@
 //! Single messages explained while the program runs.
 
+mod lines;
+
 use super::balance;
 use crate::explain::render;
 use crate::explain::tree::{Fate, Fates};
@@ -69,6 +71,9 @@ pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, Stri
         };
         return Err(format!("no {what} came within {} s", request.patience.as_secs()));
     }
+    lines::count(
+        stories.iter().flat_map(outputs).filter_map(|(_, output, receipt)| Some((output, receipt?))),
+    );
     // The one that was in effect when they came, unless a reload came between.
     let map = &program.running().view.map;
     Ok(render(&stories, map, &fates, request.json))
