@@ -9,10 +9,9 @@ const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 
 /// Whether a text stands in a row as it is.
 fn is_plain(bytes: &[u8]) -> bool {
-    // Without a branch in it, so that it is done many bytes at a time.
-    let bad = |byte: u8| {
-        (byte >= 0x80) | (byte == b'\\') | (byte == b'\t') | (byte == b'\n') | (byte == b'\r') | (byte == 0)
-    };
+    // Without a branch in it, so that it is done many bytes at a time. As signed numbers, bytes from 128 on are
+    // below all others. It also finds some that stay as they are.
+    let bad = |byte: u8| (byte.cast_signed() < 0x10) | (byte == b'\\');
     !bytes.iter().fold(false, |found, byte| found | bad(*byte))
 }
 
@@ -25,6 +24,11 @@ pub fn are_plain(texts: &[u8]) -> bool {
 pub fn append(out: &mut Vec<u8>, text: &[u8]) {
     if is_plain(text) {
         out.extend_from_slice(text);
+        return;
+    }
+    // As a whole it is looked at many bytes at a time.
+    if std::str::from_utf8(text).is_ok() {
+        append_escaped(out, text);
         return;
     }
     for chunk in text.utf8_chunks() {
@@ -138,6 +142,7 @@ mod tests {
             b"\\N",
             b"nul\0 and \xff\xfe not UTF-8 \xc3",
             "größer\tals".as_bytes(),
+            b"bell \x07 and \x0f stay",
             b"\\\\",
         ] {
             read_anything(input);

@@ -13,7 +13,7 @@ const WORK_BYTES_MAX: usize = 2 * RENDERED_BYTES_MAX;
 /// below.
 const BATCH_BYTES: usize = 512 << 20;
 /// What a message may print however much others of its batch have printed.
-const FAIR_BYTES: usize = 1 << 20;
+pub(crate) const FAIR_BYTES: usize = 1 << 20;
 
 static REFUSED: AtomicU64 = AtomicU64::new(0);
 

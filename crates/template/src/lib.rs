@@ -32,6 +32,7 @@ pub mod sample;
 mod scope;
 mod sdata;
 mod sink;
+mod spans;
 mod syntax;
 mod template;
 mod typed;

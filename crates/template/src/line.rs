@@ -6,8 +6,9 @@
 use crate::date::Date;
 use crate::facts::number;
 use crate::op::{Header, Op, Step};
-use crate::render::{BSD_STAMP_BYTES, before_blank, pri_end};
+use crate::render::{BSD_STAMP_BYTES, pri_end};
 use crate::sink::{push_padded, push_span};
+use crate::spans::before_blank;
 use crate::{Msg, RenderContext};
 use record::{Flags, Record, Span};
 

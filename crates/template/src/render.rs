@@ -4,6 +4,7 @@ use crate::date::{Clock, Date};
 use crate::line::{Line, PRI_BYTES, made_pri};
 use crate::op::{Header, Op, Step};
 use crate::sink::Sink;
+use crate::spans::before_blank;
 use crate::{Msg, RenderContext, Template, escape, facts, sdata};
 use record::{Batch, Flags, Record, Span, Stamp, Value, ValueType};
 
@@ -40,6 +41,9 @@ impl Template {
         cx.oversized.clear();
         if let Some(line) = &self.line {
             self.render_lines(line, batch, selection, cx, out, ends);
+            return;
+        }
+        if self.render_spans((batch, selection), cx, out, ends) {
             return;
         }
         for (place, index) in selection.iter().enumerate() {
@@ -345,27 +349,6 @@ fn nilable(header: Header, msg: Msg<'_>, sink: &mut Sink<'_>) {
     } else {
         sink.span(Span { start: span.start, len });
     }
-}
-
-/// Bytes of a span before its first blank, eight at a time where the text goes on long enough.
-#[inline(always)]
-pub(crate) fn before_blank(text: &[u8], span: Span) -> u32 {
-    let mut done = 0;
-    while done < span.len {
-        let rest = text.get(span.start as usize + done as usize..).unwrap_or_default();
-        let Some(eight) = rest.first_chunk::<8>() else {
-            let rest = rest.get(..(span.len - done) as usize).unwrap_or_default();
-            return done + rest.iter().take_while(|b| **b != b' ').count() as u32;
-        };
-        let differs = u64::from_le_bytes(*eight) ^ 0x2020_2020_2020_2020;
-        // The lowest byte that is zero has its top bit set here; bits above it may be wrong.
-        let blanks = differs.wrapping_sub(0x0101_0101_0101_0101) & !differs & 0x8080_8080_8080_8080;
-        if blanks != 0 {
-            return (done + blanks.trailing_zeros() / 8).min(span.len);
-        }
-        done = done.saturating_add(8);
-    }
-    span.len
 }
 
 /// RFC 5424 section 6.4: a text in UTF-8 begins with a byte order mark.

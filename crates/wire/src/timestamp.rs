@@ -188,10 +188,15 @@ pub(crate) const MONTHS: [[u8; 3]; 12] = [
     *b"Dec",
 ];
 
+/// Three letters as a number, the same in any case.
+const fn folded([first, second, third]: [u8; 3]) -> u32 {
+    u32::from_le_bytes([first | 0x20, second | 0x20, third | 0x20, 0])
+}
+
 /// 1..=12 of an English month's three letters, in any case.
 pub fn month(name: [u8; 3]) -> Option<u8> {
-    let name = name.map(|byte| byte | 0x20);
-    let index = MONTHS.iter().position(|month| month.map(|byte| byte | 0x20) == name)?;
+    let name = folded(name);
+    let index = MONTHS.iter().position(|month| folded(*month) == name)?;
     Some(index as u8 + 1)
 }
 

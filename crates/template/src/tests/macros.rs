@@ -190,6 +190,41 @@ fn formats_of_messages() {
     check_in(&with("MSGFORMAT", "linux-kmsg"), "$MSGFORMAT", "linux-kmsg");
 }
 
+/// Lone pieces of messages, in selections, are what each message alone prints: whatever spans it has.
+#[test]
+fn pieces_of_messages_in_selections() {
+    let mut batch = batch();
+    let (mut bare, outside) = (batch.records[0], Span::new(batch.text.len() + 7, 90));
+    (bare.msghdr, bare.pid) = (Span::new(0, 0), Span::new(0, 0));
+    let mut odd = bare;
+    (odd.host, odd.message) = (outside, outside);
+    batch.records.extend([bare, odd]);
+    for text in ["$HOST", "$PROGRAM", "$PID", "$MSGID", "$LEGACY_MSGHDR", "$MSG", "$MSGHDR", "$DATE", "$PRI"]
+    {
+        let template = Template::compile(text, &TemplateOptions::default(), &NoScope).expect("compiles");
+        let (mut out, mut ends, mut cx) = (Vec::new(), Vec::new(), context());
+        template.render_selection(&batch, &[0, 1, 2, 9, 0], &mut cx, &mut out, &mut ends);
+        let (mut alone, mut alone_ends) = (Vec::new(), Vec::new());
+        for record in [Some(0), Some(1), Some(2), None, Some(0)] {
+            if let Some(record) = record.map(|at: usize| &batch.records[at]) {
+                template.render(Msg { batch: &batch, record }, &mut cx, &mut alone);
+            }
+            alone_ends.push(alone.len() as u32);
+        }
+        assert_eq!((out, ends), (alone, alone_ends), "{text}");
+    }
+}
+
+/// What was given up before says nothing of a lone piece.
+#[test]
+fn a_piece_is_not_given_up() {
+    let template = Template::compile("$HOST", &TemplateOptions::default(), &NoScope).expect("compiles");
+    let (batch, mut cx) = (batch(), context());
+    cx.budget.give_up();
+    template.render_selection(&batch, &[0], &mut cx, &mut Vec::new(), &mut Vec::new());
+    assert!(!cx.gave_up());
+}
+
 #[test]
 fn numbers_of_messages() {
     let template = Template::compile("$SEQNUM ", &TemplateOptions::default(), &NoScope).expect("compiles");
