@@ -22,6 +22,7 @@ use engine::driver::Destination;
 use engine::{Outlet, View};
 use held::HeldSources;
 use memory::FreedMemory;
+pub use memory::keep_for_batches;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};

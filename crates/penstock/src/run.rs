@@ -195,6 +195,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     let verbosity = if options.startup_debug { Verbosity::Debug } else { options.verbosity };
     oplog::set_verbosity(verbosity);
     oplog::set_stderr(options.stderr);
+    lookout::keep_for_batches();
     // Before threads: a signal that comes while everything is opened must not kill.
     let signals = Signals::new([SIGHUP, SIGTERM, SIGINT, SIGUSR1])
         .map_err(|error| failed(EXIT_INIT, &format!("cannot handle signals: {error}")))?;
