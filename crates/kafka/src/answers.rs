@@ -190,8 +190,8 @@ pub fn sasl_handshake(input: &mut Input<'_>) -> Read<(i16, Vec<String>)> {
     Ok((error, mechanisms))
 }
 
-/// The error with the broker's words, or what it says, and for how many milliseconds the login is good; 0: for
-/// ever.
+/// The error with the broker's words, or what it says, and for how many milliseconds the login is good; 0:
+/// for ever.
 pub type OfLogin<'a> = Result<(&'a [u8], i64), (i16, String)>;
 
 /// Versions 0 and 1.

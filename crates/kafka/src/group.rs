@@ -204,8 +204,9 @@ impl Group {
     /// What to ask [`Group::coordinator`] now, over a connection that is ready.
     pub fn next(&mut self, now: Instant) -> Option<Ask> {
         let age = |at: Instant| now.saturating_duration_since(at);
-        let patience =
-            ANSWER_MAX + if self.state == State::Out { self.options.rebalance } else { Duration::ZERO };
+        // Joining waits for the others, where they divide among themselves.
+        let joins = self.state == State::Out && self.ruled.is_none();
+        let patience = ANSWER_MAX + if joins { self.options.rebalance } else { Duration::ZERO };
         if self.asked.is_some_and(|asked| age(asked) < patience) || self.not_before.is_some_and(|at| now < at)
         {
             return None;

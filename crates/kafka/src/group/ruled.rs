@@ -1,6 +1,6 @@
-//! Membership by the protocol in which the coordinator divides (KIP-848): signs of life tell it what this member
-//! wants and has, and are answered with what it is to have. What has to be given back is committed first; the
-//! rest is read on.
+//! Membership by the protocol in which the coordinator divides (KIP-848): signs of life tell it what this
+//! member wants and has, and are answered with what it is to have. What has to be given back is committed
+//! first; the rest is read on.
 
 use super::{Group, News, State};
 use crate::answers::consuming::Ruling;

@@ -250,3 +250,18 @@ fn a_member_leaves_when_all_is_committed() {
         assert_eq!(group.next(now), None);
     }
 }
+
+#[test]
+fn an_answer_that_does_not_come_is_asked_for_again() {
+    let now = Instant::now();
+    let later = now + ANSWER_MAX + Duration::from_secs(1);
+    for (rule, asks) in [(Some(Rule::default()), true), (None, false)] {
+        let mut group = Group::new(Options { rule, ..options(true) });
+        group.subscribe(vec![b"t"[..].into()]);
+        group.next(now);
+        hear(&mut group, OfGroup::Coordinator(Ok((7, "h".into(), 9))), now);
+        assert!(group.next(now).is_some());
+        assert_eq!(group.next(now + Duration::from_secs(1)), None);
+        assert_eq!(group.next(later).is_some(), asks, "a rebalance may take longer");
+    }
+}

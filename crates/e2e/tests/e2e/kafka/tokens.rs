@@ -1,5 +1,5 @@
-//! OAUTHBEARER with a real broker: tokens that nobody signs, which it reads itself, and tokens of a server that
-//! it believes by its keys.
+//! OAUTHBEARER with a real broker: tokens that nobody signs, which it reads itself, and tokens of a server
+//! that it believes by its keys.
 
 use super::{assert_all, config, feed};
 use crate::messages::HEAD;

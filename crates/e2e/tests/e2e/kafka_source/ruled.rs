@@ -33,7 +33,7 @@ fn members_come_and_go_and_double_nothing() {
     kafka.produce("logs", &lines(0, 2000));
     let mut one = Penstock::start(&lab, &config);
     assert_eq!(total(2000), 0);
-    // A second member comes while messages do: the first one gives back two partitions, and reads the others on.
+    // A second member comes while messages do: the first one gives back two partitions and reads on.
     let mut two = Penstock::start(&second, &config);
     kafka.produce("logs", &lines(2000, 6000));
     assert_eq!(total(6000), 0, "a rebalance doubles nothing");
