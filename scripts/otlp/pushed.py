@@ -5,6 +5,7 @@ What it has taken stands in a file, one line of JSON each, before it answers.
 
 import argparse
 import json
+import struct
 import threading
 from concurrent import futures
 
@@ -91,6 +92,40 @@ def push(request, context):
     return classes["PushResponse"]()
 
 
+def varint(data, at):
+    number, shift = 0, 0
+    while True:
+        number |= (data[at] & 0x7F) << shift
+        shift, at = shift + 7, at + 1
+        if data[at - 1] < 0x80:
+            return number, at
+
+
+def fields(data):
+    """What stands in a message of protobuf, by the numbers of its fields, as JSON."""
+    found, at = {}, 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        if tag & 7 == 0:
+            value, at = varint(data, at)
+        elif tag & 7 == 2:
+            length, at = varint(data, at)
+            value, at = data[at : at + length].decode("utf-8", "replace"), at + length
+        else:
+            length = {1: 8, 5: 4}[tag & 7]
+            value, at = struct.unpack({8: "<d", 4: "<f"}[length], data[at : at + length])[0], at + length
+        found[tag >> 3] = value
+    return json.dumps(found, ensure_ascii=False)
+
+
+def messages(data):
+    at = 0
+    while at < len(data):
+        length, at = varint(data, at)
+        yield fields(data[at : at + length])
+        at += length
+
+
 def insert(request, context):
     admit(context)
     result = classes["Result"]()
@@ -103,7 +138,10 @@ def insert(request, context):
         return failed(516, "Code: 516. writer: Authentication failed: password is incorrect")
     settings = {setting.key: setting.value for setting in request.settings}
     token = settings.pop("insert_deduplication_token", None)
-    rows = request.input_data.decode("utf-8", "replace").splitlines()
+    if request.query.endswith("FORMAT Protobuf"):
+        rows = list(messages(request.input_data))
+    else:
+        rows = request.input_data.decode("utf-8", "replace").splitlines()
     for number, row in enumerate(rows, 1):
         if options.refuse and options.refuse in row:
             where = "" if options.unnamed else f": (at row {number})"
@@ -114,6 +152,7 @@ def insert(request, context):
         if token is not None:
             tokens.add(token)
     common = {"query": request.query, "database": request.database, "user": request.user_name, "token": token}
+    common["schema"] = settings.get("format_schema")
     write([{"row": row, **common} for row in rows])
     return result
 

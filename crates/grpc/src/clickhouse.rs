@@ -1,22 +1,27 @@
 //! ClickHouse over gRPC: each batch one INSERT, by `clickhouse.grpc.ClickHouse/ExecuteQuery` of its public
 //! protocol.
 
+use crate::bigquery::{Column, Lenient};
 use crate::frame;
 use crate::plan::Load;
 use flight::{Outcome, Part, Verdict};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use wire::protobuf::{Malformed, Value, fields, put_bytes, put_long, put_message};
+use wire::protobuf::{Malformed, Value, fields, put_bytes, put_long, put_message, put_varint};
 
 const PATH: &str = "/clickhouse.grpc.ClickHouse/ExecuteQuery";
 
 /// How rows are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rows {
     /// So many fields and the text, divided by tabs: the server reads each as what its column is.
     Fields,
-    /// The text is an object of JSON.
+    /// The text is an object of JSON, or a list.
     Json,
+    /// The text is a message of protobuf.
+    Message,
+    /// Fields and the text are the values of these columns, and become a message of protobuf.
+    Columns(Vec<Column>, Lenient),
 }
 
 /// What all inserts have in common.
@@ -26,6 +31,8 @@ pub struct Insert {
     pub user: String,
     pub password: String,
     pub rows: Rows,
+    /// `server-side-schema()`: by which message of which file of the server rows of protobuf are read.
+    pub schema: Option<String>,
     /// Of the queue on disk, where its numbers tell inserts apart.
     pub queue: Arc<OnceLock<String>>,
 }
@@ -40,6 +47,7 @@ pub fn load(part: &Part<'_>, insert: &Insert) -> Load {
     put_bytes(&mut out, 1, insert.query.as_bytes());
     let token = token(part, insert);
     let own = token.iter().map(|token| ("insert_deduplication_token", token.as_str()));
+    let own = own.chain(insert.schema.iter().map(|schema| ("format_schema", schema.as_str())));
     for (name, value) in SETTINGS.into_iter().chain(own) {
         put_message(&mut out, 3, |pair| {
             put_bytes(pair, 1, name.as_bytes());
@@ -51,14 +59,48 @@ pub fn load(part: &Part<'_>, insert: &Insert) -> Load {
             put_bytes(&mut out, number, text.as_bytes());
         }
     }
+    let (mut refused, mut row) = (Vec::new(), Vec::new());
     put_long(&mut out, 5, |rows| {
-        part.messages.iter().for_each(|message| put_row(rows, message, insert.rows))
+        for (at, message) in part.messages.iter().enumerate() {
+            let outcome = match &insert.rows {
+                Rows::Fields | Rows::Json => {
+                    put_line(rows, message, &insert.rows);
+                    continue;
+                }
+                Rows::Message => put_whole(rows, flight::fields(message).text()),
+                Rows::Columns(columns, lenient) => {
+                    row.clear();
+                    let values = columns.iter().zip(flight::fields(message));
+                    (1..)
+                        .zip(values)
+                        .try_for_each(|(number, (column, value))| {
+                            column.put(number, value, *lenient, &mut row)
+                        })
+                        .map(|()| put_delimited(rows, &row))
+                }
+            };
+            refused.extend(outcome.err().map(|why| (at, why)));
+        }
     });
     frame::end(&mut out);
-    Load { path: PATH, message: out, key: part.key.to_vec(), messages: part.messages.len() }
+    Load { path: PATH, message: out, key: part.key.to_vec(), messages: part.messages.len(), refused }
 }
 
-fn put_row(out: &mut Vec<u8>, message: &[u8], rows: Rows) {
+/// A message of protobuf, as it is: one that is none would cost all that stand behind it.
+fn put_whole(out: &mut Vec<u8>, message: &[u8]) -> Result<(), String> {
+    if fields(message).any(|field| field.is_err()) {
+        return Err("it is no message of protobuf".to_owned());
+    }
+    put_delimited(out, message);
+    Ok(())
+}
+
+fn put_delimited(out: &mut Vec<u8>, message: &[u8]) {
+    put_varint(out, message.len() as u64);
+    out.extend_from_slice(message);
+}
+
+fn put_line(out: &mut Vec<u8>, message: &[u8], rows: &Rows) {
     match rows {
         Rows::Fields => {
             for (at, field) in flight::fields(message).enumerate() {
@@ -68,7 +110,7 @@ fn put_row(out: &mut Vec<u8>, message: &[u8], rows: Rows) {
                 escape(field, out);
             }
         }
-        Rows::Json => {
+        _ => {
             // A row ends with its line.
             let text = flight::fields(message).text();
             out.extend(text.iter().map(|byte| if *byte == b'\n' { b' ' } else { *byte }));
@@ -87,7 +129,8 @@ fn token(part: &Part<'_>, insert: &Insert) -> Option<String> {
 
 /// TabSeparated.
 fn escape(field: &[u8], out: &mut Vec<u8>) {
-    // Without a branch in it, so that it is done many bytes at a time. It also finds some that stay as they are.
+    // Without a branch in it, so that it is done many bytes at a time. It also finds some that stay as they
+    // are.
     let is_plain = !field.iter().fold(false, |found, byte| found | (*byte < 0x10) | (*byte == b'\\'));
     if is_plain {
         out.extend_from_slice(field);
@@ -148,7 +191,7 @@ fn judged(code: u64, text: &str, messages: usize) -> Outcome {
     match code {
         // A value that is not what its column is: the server names the row.
         6 | 26 | 27 | 32 | 33 | 34 | 38 | 41 | 53 | 69 | 70 | 72 | 117 | 131 | 321 | 349 | 376 | 441
-        | 469 | 675 | 676 => match row(text).filter(|row| *row < messages) {
+        | 436 | 444 | 469 | 675 | 676 => match row(text).filter(|row| *row < messages) {
             Some(row) if messages > 1 => {
                 let mut verdicts = vec![Verdict::Again; messages];
                 if let Some(verdict) = verdicts.get_mut(row) {
@@ -158,10 +201,9 @@ fn judged(code: u64, text: &str, messages: usize) -> Outcome {
             }
             _ => Outcome::Split(why),
         },
-        // A user, a right, a table, a statement: somebody has to do something.
-        16 | 36 | 46 | 47 | 60 | 62 | 73 | 81 | 115 | 192 | 193 | 194 | 291 | 452 | 497 | 516 => {
-            Outcome::Hold(why)
-        }
+        // A user, a right, a table, a statement, a file of messages: somebody has to do something.
+        16 | 36 | 46 | 47 | 60 | 62 | 73 | 81 | 115 | 192 | 193 | 194 | 291 | 434 | 435 | 437 | 443 | 452
+        | 497 | 516 => Outcome::Hold(why),
         // Whether it was taken is not known.
         319 => Outcome::Unknown(why),
         // Memory, parts, a table that is read only, a keeper that is away, too many queries, time.
@@ -243,7 +285,7 @@ mod tests {
     fn insert(rows: Rows) -> Insert {
         let text = |text: &str| text.to_owned();
         let (database, user, password) = (text("logs"), text("user"), text("secret"));
-        Insert { query: text("INSERT"), database, user, password, rows, queue: Arc::default() }
+        Insert { query: text("INSERT"), database, user, password, rows, schema: None, queue: Arc::default() }
     }
 
     fn sent(messages: &[&[u8]], rows: Rows) -> (Vec<u8>, usize) {
@@ -284,5 +326,31 @@ mod tests {
         let (rows, spare) = sent(&messages, Rows::Fields);
         assert_eq!(rows.len(), 402 * 1000);
         assert!(spare < 10_000, "{spare}");
+    }
+
+    #[test]
+    fn messages_of_protobuf_stand_behind_their_lengths() {
+        let mut message = Vec::new();
+        flight::begin_fields(&mut message, 1);
+        flight::put_field(&mut message, b"7");
+        message.extend_from_slice(b"text");
+        let column = |kind| Column { name: "c".to_owned(), kind };
+        let columns = vec![column(crate::bigquery::Kind::Int64), column(crate::bigquery::Kind::String)];
+        let (rows, _) = sent(&[&message, &message], Rows::Columns(columns.clone(), Lenient::No));
+        assert_eq!(rows, b"\x08\x08\x07\x12\x04text\x08\x08\x07\x12\x04text");
+        let (rows, _) = sent(&[b"\0\0\0\0\x08\x07", b"\0\0\0\0"], Rows::Message);
+        assert_eq!(rows, b"\x02\x08\x07\0");
+
+        // What is no row is told apart before anything is sent.
+        let mut wrong = Vec::new();
+        flight::begin_fields(&mut wrong, 1);
+        flight::put_field(&mut wrong, b"seven");
+        let refused = |messages: &[&[u8]], rows: Rows| -> Vec<usize> {
+            let part = Part { messages, bytes: 100, key: b"", number: None, numbers: &[] };
+            load(&part, &insert(rows)).refused.iter().map(|(at, _)| *at).collect()
+        };
+        assert_eq!(refused(&[&message, &wrong], Rows::Columns(columns.clone(), Lenient::No)), [1]);
+        assert_eq!(refused(&[&message, &wrong], Rows::Columns(columns, Lenient::LeavesOut)), [0usize; 0]);
+        assert_eq!(refused(&[b"\0\0\0\0\x08", b"\0\0\0\0"], Rows::Message), [0]);
     }
 }

@@ -68,7 +68,13 @@ pub fn load(part: &Part<'_>, labels: &Labels) -> Load {
         }
     }
     frame::end(&mut out);
-    Load { path: PATH, message: out, key: part.key.to_vec(), messages: part.messages.len() }
+    Load {
+        path: PATH,
+        message: out,
+        key: part.key.to_vec(),
+        messages: part.messages.len(),
+        refused: Vec::new(),
+    }
 }
 
 /// The message of an answer says nothing.

@@ -47,4 +47,6 @@ pub struct Load {
     /// The expanded templates that its messages have in common.
     pub key: Vec<u8>,
     pub messages: usize,
+    /// Messages that cannot be sent, by their place, and why: the others go without them.
+    pub refused: Vec<(usize, String)>,
 }

@@ -31,7 +31,13 @@ pub fn load(part: &Part<'_>, attributes: &Attributes) -> Load {
         });
     }
     frame::end(&mut out);
-    Load { path: PATH, message: out, key: part.key.to_vec(), messages: part.messages.len() }
+    Load {
+        path: PATH,
+        message: out,
+        key: part.key.to_vec(),
+        messages: part.messages.len(),
+        refused: Vec::new(),
+    }
 }
 
 /// An id for each message says that the server has it.

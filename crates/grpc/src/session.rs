@@ -3,7 +3,7 @@
 
 use crate::connection::{Connection, Failure, Reply};
 use crate::frame;
-use crate::judge::usual;
+use crate::judge::{usual, without};
 use crate::plan::{Load, Plan};
 use crate::status::Code;
 use base64::Engine;
@@ -25,6 +25,10 @@ pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
             Order::Reopen => caller.reopen(),
             Order::Send(job) => {
                 let messages = job.load.messages;
+                if !job.load.refused.is_empty() {
+                    job.answer.say(without(messages, &job.load.refused));
+                    continue;
+                }
                 let call = Call::of(job.load);
                 let outcome = match caller.ask(call).await {
                     Ok(reply) => caller.outcome(&reply, messages),

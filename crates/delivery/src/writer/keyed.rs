@@ -4,7 +4,7 @@
 use super::Parts;
 use super::columns::{Columns, item};
 use engine::{Chunk, Form};
-use record::{Batch, Demand};
+use record::{Batch, Demand, NameId};
 use std::sync::Arc;
 use template::{RenderContext, Template};
 
@@ -13,6 +13,8 @@ pub struct KeyedFields {
     fields: Vec<Arc<Template>>,
     key_columns: Columns,
     field_columns: Columns,
+    /// The value that is the text, whatever its type.
+    text: Option<NameId>,
 }
 
 /// What waits from before there were keys and fields has neither.
@@ -31,7 +33,13 @@ impl KeyedFields {
     /// The parts of the key, and the fields in front of the text, in their order.
     pub fn of(keys: Vec<Arc<Template>>, fields: Vec<Arc<Template>>) -> Arc<dyn Parts> {
         let (key_columns, field_columns) = Default::default();
-        Arc::new(KeyedFields { keys, fields, key_columns, field_columns })
+        Arc::new(KeyedFields { keys, fields, key_columns, field_columns, text: None })
+    }
+
+    /// The text is a value, bytes and all: a template prints nothing of one that is no text.
+    pub fn of_value(keys: Vec<Arc<Template>>, text: NameId) -> Arc<dyn Parts> {
+        let (fields, key_columns, field_columns) = Default::default();
+        Arc::new(KeyedFields { keys, fields, key_columns, field_columns, text: Some(text) })
     }
 }
 
@@ -62,6 +70,12 @@ impl Parts for KeyedFields {
         let fields = self.field_columns.fill(&self.fields, messages, render);
         let more = keys.bytes() + fields.bytes() + texts.1.len() * 12;
         chunk.bytes.reserve(texts.0.len() + more);
+        let (batch, indices) = messages;
+        let value = |at: usize| {
+            let (name, index) = (self.text?, *indices.get(at)? as usize);
+            let value = batch.value(batch.records.get(index)?, name);
+            Some(value.map_or(&[][..], |value| value.bytes))
+        };
         let (mut key, mut message) = (Vec::new(), Vec::new());
         for at in 0..texts.1.len() {
             key.clear();
@@ -69,7 +83,7 @@ impl Parts for KeyedFields {
             keys.at(at).for_each(|text| flight::enclose(&mut key, text, b""));
             flight::begin_fields(&mut message, self.fields.len());
             fields.at(at).for_each(|text| flight::put_field(&mut message, text));
-            message.extend_from_slice(item(texts, at));
+            message.extend_from_slice(value(at).unwrap_or_else(|| item(texts, at)));
             flight::enclose(&mut chunk.bytes, &key, &message);
             chunk.ends.push(chunk.bytes.len() as u32);
         }

@@ -1,7 +1,6 @@
 //! `bigquery()`: messages as rows of a table of Google BigQuery, by its Storage Write API over gRPC.
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use conf_syntax::{Arg, ArgKind};
 use delivery::batching::Batching;
 use delivery::writer::{KeyedFields, Writer};
 use delivery::{disk_buffer, writing};
@@ -15,7 +14,6 @@ use flight::Outcome;
 use grpc::bigquery::{self, Column, Lenient, Table, serve};
 use grpc::options::schema::{self, Columns, Written, Wrong};
 use grpc::options::{ADDRESS, Calls, GRPC, HEADERS};
-use std::path::Path;
 use std::sync::Arc;
 use template::OnError;
 
@@ -36,14 +34,7 @@ const OWN: &[Opt] = &[
     )
     .collects()
     .sample("\"message\" STRING => \"fixed\""),
-    Opt::new(
-        "protobuf-schema",
-        Kind::Any,
-        Preset::None,
-        "In the place of schema(): a file of protobuf's language whose first message has the columns, and a template for each of its fields, in \
-         the order of their numbers: `protobuf-schema(\"/etc/penstock/row.proto\" => \"$HOST\", \"$MSG\")`.",
-    )
-    .sample(""),
+    schema::FILE,
 ];
 
 static BIGQUERY: Component = Component {
@@ -70,11 +61,8 @@ static BIGQUERY: Component = Component {
 const CALLS: Calls = Calls { address: ("url", URL), headers_from: 0, read: |_, _| Outcome::Delivered };
 
 fn needs(s: &Settings) -> Vec<Need<'static>> {
-    let path = s.args("protobuf-schema").iter().find_map(|arg| match &arg.kind {
-        ArgKind::Pair(path, _) => path.text().map(|path| Path::new(path).to_owned()),
-        _ => None,
-    });
-    path.map(|path| Need::File { option: "protobuf-schema", path }).into_iter().collect()
+    let path = schema::file(s.args(schema::FILE.name));
+    path.map(|path| Need::File { option: schema::FILE.name, path }).into_iter().collect()
 }
 
 fn build(
@@ -136,7 +124,7 @@ fn columns(r: &mut Reading<'_>) -> Result<Columns<Column>, Reported> {
     match (r.s.args("schema"), r.s.args("protobuf-schema")) {
         ([], []) => schema::none(r),
         (own, []) => schema::read(own, r, column),
-        ([], file) => file_columns(r, file),
+        ([], file) => schema::of_file(r, file),
         (_, file) => {
             let at = file.first().map(|arg| arg.span);
             r.wrong_at(at, "schema() and protobuf-schema() exclude each other", "leave one of them out")
@@ -155,30 +143,4 @@ fn column(written: &Written<'_>) -> Result<Column, Wrong> {
         return Err(Wrong { at: written.at, text, help: "letters, digits and `_`" });
     }
     Ok(Column { name: written.name.to_owned(), kind })
-}
-
-/// The file, and the first template behind the arrow; the others follow.
-fn file_columns(r: &mut Reading<'_>, args: &[Arg]) -> Result<Columns<Column>, Reported> {
-    let help = "write `protobuf-schema(\"/path/to/file.proto\" => \"$HOST\", \"$MSG\")`";
-    let at = args.first().map(|arg| arg.span);
-    let Some(ArgKind::Pair(path, first)) = args.first().map(|arg| &arg.kind) else {
-        return r.wrong_at(at, "protobuf-schema() names no file", help);
-    };
-    let columns = match bigquery::read_proto_file(Path::new(path.text().unwrap_or_default())) {
-        Ok(columns) => columns,
-        Err(why) => return r.wrong_at(Some(path.span), why, help),
-    };
-    let mut templates = Vec::new();
-    for arg in std::iter::once(&**first).chain(args.iter().skip(1)) {
-        let Some(text) = arg.text() else {
-            return r.wrong_at(Some(arg.span), "this is no template", help);
-        };
-        templates.push(r.compile(text, arg.span)?);
-    }
-    if templates.len() != columns.len() {
-        let text =
-            format!("the message has {} fields, and there are {} templates", columns.len(), templates.len());
-        return r.wrong_at(at, text, "a template for each field");
-    }
-    Ok((columns, templates))
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use testkit::otlp::{MISSING, Otlp};
 use testkit::pubsub::{self, PubSub};
-use testkit::{Lab, Penstock, Sender, skip};
+use testkit::{Lab, Penstock, Sender, run_command, skip};
 
 const DISK: &str = "disk-buffer(reliable(yes) capacity-bytes(64MiB) dir(\"%dir%\"))";
 
@@ -173,6 +173,94 @@ fn rows_of_clickhouse() {
     let last = &server.records()[1000];
     assert_eq!(last["query"], "INSERT INTO `other` FORMAT JSONEachRow");
     assert_eq!(last["row"], format!("{{\"message\":\"{}\"}}", text(5)));
+}
+
+/// Rows that are messages of protobuf: made of columns, of the fields of a file, and by filterx.
+#[test]
+fn rows_of_clickhouse_in_protobuf() {
+    let lab = Lab::new();
+    let Some(server) = Otlp::pushed(&lab, &[]) else { return skip(MISSING) };
+    let port = server.port();
+    let with = |options: &str| {
+        answered::config(&format!(
+            "clickhouse(url(\"127.0.0.1:{port}\") database(\"logs\") table(\"messages\") user(\"writer\") time-reopen(1) {options})"
+        ))
+    };
+    let columns = "schema(\"host\" \"LowCardinality(String)\" => \"$HOST\" \"n\" INT64 => \"$PID\" \"share\" FLOAT64 => \"0.5\" \
+                   \"message\" => \"$MSG\") server-side-schema(\"rows:Row\")";
+    let mut penstock = Penstock::start(&lab, &with(columns));
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.raw(b"<13>Nov 11 01:02:03 web app[7]: a\tb\n<13>Nov 11 01:02:03 web app[x]: no number\n");
+    sender.raw(b"<13>Nov 11 01:02:03 web app[8]: behind it\n");
+    sender.finish();
+    // What is no number costs its own message.
+    let ledger = penstock.wait_settled(3);
+    assert_eq!((ledger.dropped(), ledger.dropped_for("refused")), (1, 1));
+    let rows = server.records();
+    let query = "INSERT INTO `messages` (`host`, `n`, `share`, `message`) FORMAT Protobuf";
+    assert_eq!((&rows[0]["query"], &rows[0]["schema"]), (&query.into(), &"rows:Row".into()));
+    let texts: Vec<&str> = rows.iter().filter_map(|row| row["row"].as_str()).collect();
+    let row = |n: usize, text: &str| format!("{{\"1\": \"web\", \"2\": {n}, \"3\": 0.5, \"4\": \"{text}\"}}");
+    assert_eq!(texts, [row(7, "a\\tb"), row(8, "behind it")]);
+
+    let path = lab.path("row.proto");
+    let fields = "syntax = \"proto3\";\nmessage Row { string text = 1; uint32 number = 2; }\n";
+    std::fs::write(&path, fields).expect("a file");
+    let file = format!("protobuf-schema(\"{}\" => \"$MSG\", \"$PID\")", path.display());
+    penstock.reload_with(&lab, &with(&file));
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.raw(b"<13>Nov 11 01:02:03 web app[9]: of a file\n");
+    sender.finish();
+    penstock.wait_settled(4);
+    let last = &server.records()[2];
+    assert_eq!(last["query"], "INSERT INTO `messages` (`text`, `number`) FORMAT Protobuf");
+    assert_eq!((&last["row"], last["schema"].is_null()), (&"{\"1\": \"of a file\", \"2\": 9}".into(), true));
+
+    let made = with("proto-var(\"${row}\") server-side-schema(\"rows:Row\")").replace(
+        "log { source(s);",
+        &format!(
+            "log {{ source(s); filterx {{ ${{row}} = protobuf_message({{\"text\": $MSG}}, schema_file=\"{}\"); }};",
+            path.display()
+        ),
+    );
+    assert!(made.contains("protobuf_message"), "{made}");
+    penstock.reload_with(&lab, &made);
+    feed(lab.port("in"), 1, 2);
+    penstock.wait_settled(5);
+    let last = &server.records()[3];
+    assert_eq!(last["query"], "INSERT INTO `messages` FORMAT Protobuf");
+    assert_eq!(last["row"], format!("{{\"1\": \"{}\"}}", text(1)));
+
+    let list = "json-var(\"[\\\"$HOST\\\"]\") format(JSONCompactEachRow)";
+    penstock.reload_with(&lab, &with(list));
+    feed(lab.port("in"), 1, 2);
+    penstock.wait_settled(6);
+    let last = &server.records()[4];
+    assert_eq!(last["query"], "INSERT INTO `messages` FORMAT JSONCompactEachRow");
+    assert_eq!(last["row"], "[\"host0\"]");
+}
+
+#[test]
+fn what_does_not_fit_clickhouse_is_said_by_name() {
+    let check = |options: &str, word: &str| {
+        let lab = Lab::new();
+        let text = answered::config(&format!(
+            "clickhouse(database(\"logs\") table(\"messages\") user(\"writer\") {options})"
+        ));
+        let (path, _) = lab.write_config("wrong.conf", &text);
+        let outcome = run_command(&["check", path.to_str().expect("text")]);
+        assert_ne!(outcome.code, Some(0), "{options}");
+        let said = outcome.stdout + &outcome.stderr;
+        assert!(said.contains("D0250") && said.contains(word), "{options}: {word}\n{said}");
+    };
+    check("", "which columns there are");
+    check("json-var(\"{}\") proto-var(\"${x}\")", "json-var() and proto-var() exclude each other");
+    check("schema(\"a\" => \"x\") format(JSONEachRow)", "no format for schema()");
+    check("proto-var(\"${x}\") format(JSONEachRow)", "it is Protobuf");
+    check("proto-var(\"a ${x}\")", "one value");
+    check("json-var(\"{}\") server-side-schema(\"a:B\")", "rows of protobuf");
+    check("proto-var(\"${x}\") server-side-schema(\"a\")", "FILE:MESSAGE");
+    check("protobuf-schema(\"/nowhere/a.proto\" => \"x\")", "/nowhere/a.proto");
 }
 
 #[track_caller]

@@ -1,11 +1,31 @@
-//! `schema()` of destinations with columns: `"name" TYPE => "template"` each.
+//! `schema()` of destinations with columns: `"name" TYPE => "template"` each; or a file of protobuf.
 
+use crate::bigquery::{Column, read_proto_file};
+use conf_schema::{Kind, OptionSpec as Opt, Preset};
 use conf_syntax::{Arg, ArgKind, Name};
 use diag::{Reported, Span};
 use driver_options::Reading;
 use driver_options::templates::type_hint;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use template::Template;
+
+pub const FILE: Opt = Opt::new(
+    "protobuf-schema",
+    Kind::Any,
+    Preset::None,
+    "In the place of schema(): a file of protobuf's language whose first message has the columns, and a template for each of its fields, in \
+     the order of their numbers: `protobuf-schema(\"/etc/penstock/row.proto\" => \"$HOST\", \"$MSG\")`.",
+)
+.sample("");
+
+/// The file that is named.
+pub fn file(args: &[Arg]) -> Option<PathBuf> {
+    args.iter().find_map(|arg| match &arg.kind {
+        ArgKind::Pair(path, _) => path.text().map(PathBuf::from),
+        _ => None,
+    })
+}
 
 /// A column as it is written.
 pub struct Written<'a> {
@@ -89,4 +109,30 @@ pub fn read<C>(
 pub fn none<T>(r: &mut Reading<'_>) -> Result<T, Reported> {
     let text = format!("{}() does not say which columns there are", r.s.component());
     r.wrong_at(None, text, "write `schema(\"message\" STRING => \"$MSG\")`")
+}
+
+/// The file, and the first template behind the arrow; the others follow.
+pub fn of_file(r: &mut Reading<'_>, args: &[Arg]) -> Result<Columns<Column>, Reported> {
+    let help = "write `protobuf-schema(\"/path/to/file.proto\" => \"$HOST\", \"$MSG\")`";
+    let at = args.first().map(|arg| arg.span);
+    let Some(ArgKind::Pair(path, first)) = args.first().map(|arg| &arg.kind) else {
+        return r.wrong_at(at, "protobuf-schema() names no file", help);
+    };
+    let columns = match read_proto_file(Path::new(path.text().unwrap_or_default())) {
+        Ok(columns) => columns,
+        Err(why) => return r.wrong_at(Some(path.span), why, help),
+    };
+    let mut templates = Vec::new();
+    for arg in std::iter::once(&**first).chain(args.iter().skip(1)) {
+        let Some(text) = arg.text() else {
+            return r.wrong_at(Some(arg.span), "this is no template", help);
+        };
+        templates.push(r.compile(text, arg.span)?);
+    }
+    if templates.len() != columns.len() {
+        let text =
+            format!("the message has {} fields, and there are {} templates", columns.len(), templates.len());
+        return r.wrong_at(at, text, "a template for each field");
+    }
+    Ok((columns, templates))
 }
