@@ -115,6 +115,9 @@ pub fn keep(
     part: &[u8],
 ) -> Result<(), Fault> {
     outlet.set_form(writer.form());
+    if writer.parts.is_some() {
+        outlet.has_parts();
+    }
     match of(writer) {
         Some(options) => outlet.keep_on_disk(&shared.durable, &options, part),
         None => {

@@ -153,7 +153,8 @@ impl Outbox {
                 let Chunk { ends, bytes, .. } = &buffer.chunk;
                 let end_of = |place: usize| ends.get(place).map_or(0, |end| *end as usize);
                 let start = place.checked_sub(1).map_or(0, end_of);
-                let receipt = f(&buffer.outlet.name, bytes.get(start..end_of(place)).unwrap_or_default());
+                let message = bytes.get(start..end_of(place)).unwrap_or_default();
+                let receipt = f(&buffer.outlet.name, buffer.outlet.shown(message));
                 receipt.into_iter().for_each(|receipt| buffer.chunk.follow(place, receipt));
             }
         }

@@ -129,6 +129,8 @@ pub struct Outlet {
     place: OnceLock<Arc<LogFolder>>,
     /// How they stand in its chunks. Set before there are messages; without one nothing is known of it.
     form: OnceLock<Form>,
+    /// What its form puts around messages is for its sink, and no part of what the peer gets.
+    has_parts: AtomicBool,
     /// Where its messages go at the end of the program. Set before there are messages.
     refuge: OnceLock<refuge::Refuge>,
     /// Other outlets wait for a part of its queue to be gone. Set before there are messages for any of them.
@@ -166,6 +168,7 @@ impl Outlet {
             home,
             place: OnceLock::new(),
             form: OnceLock::new(),
+            has_parts: AtomicBool::new(false),
             refuge: OnceLock::new(),
             leads: AtomicBool::new(false),
             has_own: AtomicBool::new(false),
@@ -173,15 +176,6 @@ impl Outlet {
         });
         outlet.home.adopt(&outlet);
         outlet
-    }
-
-    /// Called once, before there are messages.
-    pub fn set_form(&self, form: Form) {
-        let _ = self.form.set(form);
-    }
-
-    pub(crate) fn form(&self) -> Option<&Form> {
-        self.form.get()
     }
 
     pub fn set_limits(&self, limits: QueueLimits) {

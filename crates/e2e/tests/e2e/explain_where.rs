@@ -108,6 +108,27 @@ fn in_an_answered_request() {
     assert_eq!(numbers(&queues, "request").len(), 3, "{queues:?}");
 }
 
+/// The key by which messages are sorted into batches stands in front of each in the queue, and nowhere else.
+#[test]
+fn what_is_shown_is_what_is_sent() {
+    let lab = Lab::new();
+    let server = HttpServer::start(lab.port("out"), |_| Reply::new(200));
+    let url = format!("http://127.0.0.1:{}/of/$PROGRAM", server.port());
+    let penstock = start(&lab, &format!("http(url(\"{url}\") body(\"<$MSG>\"));"));
+    let told: Value = serde_json::from_str(&answer(&lab, &["--json"])).expect("JSON");
+    let output = output(&told["messages"][0]["steps"]).expect("an output");
+    assert_eq!((&output["text"], &output["bytes"]), (&"<always the same>".into(), &17.into()));
+    penstock.stop();
+}
+
+/// What is said of the output in the only step that has one.
+fn output(steps: &Value) -> Option<Value> {
+    let events = |step: &Value| step["events"].as_array().into_iter().flatten().cloned().collect::<Vec<_>>();
+    let output =
+        |step: &Value| events(step).iter().find(|e| e["event"] == "output").map(|e| e["output"].clone());
+    steps.as_array()?.iter().find_map(|step| output(step).or_else(|| self::output(step.get("steps")?)))
+}
+
 #[test]
 fn in_an_index_under_an_id() {
     let lab = Lab::new();

@@ -1,7 +1,9 @@
 //! The form in which the messages of an outlet stand in its chunks, as its peer wants them: what waits for a
 //! peer that is to get another form after a reload is put into that one.
 
+use super::Outlet;
 use crate::chunk::Chunk;
+use std::sync::atomic::Ordering;
 
 /// How a message stands between its neighbours.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +30,30 @@ impl Form {
         }
         made.tickets = std::mem::take(&mut chunk.tickets);
         made
+    }
+}
+
+impl Outlet {
+    /// Called once, before there are messages.
+    pub fn set_form(&self, form: Form) {
+        let _ = self.form.set(form);
+    }
+
+    /// What its form puts around messages is for its sink alone. Called before there are messages.
+    pub fn has_parts(&self) {
+        self.has_parts.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn form(&self) -> Option<&Form> {
+        self.form.get()
+    }
+
+    /// A message as people are shown it.
+    pub(crate) fn shown<'m>(&self, message: &'m [u8]) -> &'m [u8] {
+        match self.form() {
+            Some(form) if self.has_parts.load(Ordering::Relaxed) => (form.bare)(message),
+            _ => message,
+        }
     }
 }
 
