@@ -79,6 +79,8 @@ struct Run<'a, 'w> {
     closed: Vec<bool>,
     /// Somebody wants to know what happens to these messages.
     watch: Option<Watching<'w>>,
+    /// Somebody wants to know it of messages that parsers make: becomes `watch` with the first of them.
+    late: Option<Watching<'w>>,
 }
 
 impl Machine {
@@ -138,10 +140,14 @@ impl Machine {
         self.reached.begin(total);
         // Of a connection whose batches several workers have, a batch has one turn at each parser with
         // contexts.
+        let asks_origins = watch.as_ref().is_some_and(|watch| watch.asks_origins);
+        let (late, watch) = match watch {
+            Some(watch) if watch.is_late => (Some(watch), None),
+            watch => (None, watch),
+        };
         let one_by_one = watch.is_some() && !tick && !(program.is_stateful() && scratch.turn.is_some());
         let made = Made::default();
-        let is_rehearsal = watch.as_ref().is_some_and(|watch| watch.is_rehearsal);
-        scratch.filter.work.made_of = is_rehearsal.then(Vec::new);
+        scratch.filter.work.made_of = asks_origins.then(Vec::new);
         let closed = out.closes(&program.ordered);
         let mut run = Run {
             machine: self,
@@ -157,6 +163,7 @@ impl Machine {
             originals: total,
             closed,
             watch,
+            late,
         };
         match one_by_one {
             false => run.pass(program, &mut all),

@@ -177,12 +177,16 @@ impl Source {
         let step = settings.at.as_ref().map_or(u32::MAX, |at| at.id.number());
         profile::mark(Doing::Parses, step);
         let mut in_work = self.prepare(&settings, batch, scratch);
-        let following = Following::of(self, batch, &mut scratch.filter);
+        let makes = settings.program.is_stateful();
+        let following = Following::of(self, batch, makes, &mut scratch.filter);
         let mut watchers = Both(LogWatch::of(batch), following);
         in_work.outcome = match &watchers {
             Both(None, None) => machine.run(&settings.program, batch, scratch, out),
-            _ => {
+            Both(log, following) => {
+                let is_late = log.is_none() && following.as_ref().is_some_and(Following::is_empty);
+                let asks_made = makes && following.is_some();
                 let watch = Watching::new(self, settings.at.clone(), &mut watchers);
+                let watch = if asks_made { watch.of_made(is_late) } else { watch };
                 machine.run_watched(&settings.program, batch, scratch, out, watch)
             }
         };
@@ -244,8 +248,16 @@ impl Source {
     ) {
         scratch.begin_batch(batch.received);
         scratch.prepare(&settings.program);
-        let mut log = LogWatch::of(batch);
-        let watch = log.as_mut().map(|log| Watching::new(self, settings.at.clone(), log));
+        let following = Following::of(self, batch, true, &mut scratch.filter);
+        let mut watchers = Both(LogWatch::of(batch), following);
+        let watch = match &watchers {
+            Both(None, None) => None,
+            Both(log, following) => {
+                let (is_late, asks_made) = (log.is_none(), following.is_some());
+                let watch = Watching::new(self, settings.at.clone(), &mut watchers);
+                Some(if asks_made { watch.of_made(is_late) } else { watch })
+            }
+        };
         machine.tick(&settings.program, batch, scratch, out, watch);
     }
 }

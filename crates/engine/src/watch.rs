@@ -109,7 +109,7 @@ pub enum Verdict {
 pub enum Event<'a> {
     /// Its text as it came in, or of a message that was made its MESSAGE.
     Received(&'a [u8]),
-    /// The texts of the messages that it was made of, where a rehearsal looks.
+    /// The texts of the messages that it was made of, where somebody asks.
     MadeOf(&'a [Vec<u8>]),
     /// A step begins: the source's own options, a log path, a statement.
     Begins(At<'a>),
@@ -144,6 +144,9 @@ pub trait Watch {
     /// May look at a message itself, where it comes from its source, behind a step, or where it comes to a
     /// destination.
     fn look(&mut self, message: Message, sight: &mut Sight<'_>);
+
+    /// A parser has made a message, which comes in now: whether anything of it is to be told.
+    fn follows(&mut self, source: &Source, batch: &Batch, record: &Record, cx: &mut FilterContext) -> bool;
 }
 
 /// A message where it is now.
@@ -175,6 +178,12 @@ impl<A: Watch, B: Watch> Watch for Both<A, B> {
             second.look(message, sight);
         }
     }
+
+    fn follows(&mut self, source: &Source, batch: &Batch, record: &Record, cx: &mut FilterContext) -> bool {
+        let first = self.0.as_mut().is_some_and(|first| first.follows(source, batch, record, cx));
+        // Both are asked.
+        self.1.as_mut().is_some_and(|second| second.follows(source, batch, record, cx)) || first
+    }
 }
 
 /// Bits of a message's id that count the messages of a batch.
@@ -192,16 +201,31 @@ pub(crate) struct Watching<'a> {
     receipt: Option<NameId>,
     /// Destinations show what they would write, and take nothing.
     pub is_rehearsal: bool,
+    /// It is told what messages are made of that parsers make.
+    pub asks_origins: bool,
+    /// Nothing of what comes in is followed: it watches from where a parser makes a message that is.
+    pub is_late: bool,
 }
 
 impl<'a> Watching<'a> {
     pub fn new(source: &'a Source, at: Option<Entrance>, by: &'a mut dyn Watch) -> Watching<'a> {
         let base = NEXT_BATCH.fetch_add(1, Ordering::Relaxed) << BATCH_BITS;
-        Watching { by, source, at, base, receipt: lookup("RCPTID"), is_rehearsal: false }
+        let (is_rehearsal, asks_origins, is_late) = (false, false, false);
+        Watching { by, source, at, base, receipt: lookup("RCPTID"), is_rehearsal, asks_origins, is_late }
     }
 
     pub fn rehearsing(self) -> Watching<'a> {
-        Watching { is_rehearsal: true, ..self }
+        Watching { is_rehearsal: true, asks_origins: true, ..self }
+    }
+
+    /// Somebody asks for messages that parsers make; `is_late`: for no others.
+    pub fn of_made(self, is_late: bool) -> Watching<'a> {
+        Watching { asks_origins: true, is_late, ..self }
+    }
+
+    /// See [`Watch::follows`].
+    pub fn follows(&mut self, batch: &Batch, record: &Record, cx: &mut FilterContext) -> bool {
+        self.by.follows(self.source, batch, record, cx)
     }
 
     pub fn message(&self, batch: &Batch, record: &Record) -> Message {

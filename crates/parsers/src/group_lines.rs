@@ -216,6 +216,9 @@ impl Handler<Progress> for Run<'_> {
         {
             let span = self.batch.append(&text);
             assign(self.batch, made as usize, NameId::MESSAGE, span, ValueType::String);
+            if let Some(told) = self.cx.work.made_of.as_mut().and_then(|told| told.last_mut()) {
+                told.message = span;
+            }
             self.emitted.push(moment, made);
         }
         self.cx.work.keep_text(text);

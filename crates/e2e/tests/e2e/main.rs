@@ -23,6 +23,7 @@ mod durable;
 mod earlier;
 mod estate;
 mod explain;
+mod explain_made;
 mod explain_servers;
 mod explain_where;
 mod fifos;

@@ -15,7 +15,8 @@ impl Run<'_, '_> {
         }
         let matched = self.branches(&program.branches, selection, After::Nothing);
         self.deliver_ordered(program);
-        if let Some(mut arrived) = arrived {
+        if self.watch.is_some() {
+            let mut arrived = arrived.unwrap_or_default();
             arrived.extend(self.joined_since(joined));
             self.watched_end(&arrived);
         }

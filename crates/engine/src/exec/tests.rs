@@ -14,6 +14,7 @@ use crate::watch::{Event, Message, Sight, Watch, Watching};
 use crate::worker::Shared;
 use conf_schema::{Catalogue, Component, Context, Settings};
 use diag::Diagnostics;
+use filter::FilterContext;
 use record::{Span, Stamp};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -156,6 +157,10 @@ impl Watch for Told {
     }
 
     fn look(&mut self, _: Message, _: &mut Sight<'_>) {}
+
+    fn follows(&mut self, _: &Source, _: &Batch, _: &Record, _: &mut FilterContext) -> bool {
+        true
+    }
 }
 
 /// A configuration with source `s`, compiled.

@@ -36,8 +36,18 @@ impl Run<'_, '_> {
     /// Tells of messages that a parser has made of its contexts, those from the `joined`-th of the batch on,
     /// as of received ones.
     pub(super) fn watched_made(&mut self, joined: usize) {
-        if self.watch.is_some() {
+        if (self.watch.is_some() || self.late.is_some()) && self.batch.joined() > joined {
             let made: Vec<u32> = self.joined_since(joined).collect();
+            let Some(mut watch) = self.watch.take().or_else(|| self.late.take()) else { return };
+            let mut is_followed = !watch.is_late;
+            for record in made.iter().filter_map(|index| self.batch.records.get(*index as usize).copied()) {
+                is_followed |= watch.follows(self.batch, &record, &mut self.scratch.filter);
+            }
+            if !is_followed {
+                self.late = Some(watch);
+                return;
+            }
+            self.watch = Some(watch);
             // What it was made of has come in already: its text is what it was given.
             self.each_watched(&made, |run, watch, index, record| {
                 let mut told = run.scratch.filter.work.made_of.iter().flatten();
@@ -52,6 +62,7 @@ impl Run<'_, '_> {
         (joined..self.batch.joined()).filter_map(|at| self.batch.joined_origin(at))
     }
 
+    /// Messages that came in when nobody watched may have been watched from their making on.
     pub(super) fn watched_end(&mut self, selection: &[u32]) {
         self.each_watched(selection, |run, watch, _, record| {
             let message = watch.message(run.batch, &record);

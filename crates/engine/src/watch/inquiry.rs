@@ -5,14 +5,16 @@
 //! message by message; only the messages that fit are remembered.
 
 mod fitting;
+mod kept;
 mod text;
 
 use super::looks::Looks;
-use super::{At, Event, Message, Sight, Statement, Verdict, Watch, What};
+use super::{Event, Message, Sight, Statement, Verdict, Watch};
 use crate::plan_map::StepId;
 use crate::receipt::Receipt;
 use crate::source::Source;
 use filter::{Filter, FilterContext};
+use kept::kept;
 use parking_lot::{Condvar, Mutex};
 use record::{Batch, Peer, Record, Stamp, ValueType};
 use std::net::IpAddr;
@@ -130,8 +132,8 @@ pub fn ask(asked: Asked, patience: Duration) -> Vec<Story> {
     let asked = Asked { count: asked.count.min(COUNT_MAX), ..asked };
     let until = Instant::now() + patience;
     let (opened, rests_until) = (Instant::now(), AtomicU64::new(0));
-    let inquiry =
-        Arc::new(Inquiry { asked, opened, rests_until, found: Mutex::default(), changed: Condvar::new() });
+    let (found, changed) = (Mutex::default(), Condvar::new());
+    let inquiry = Arc::new(Inquiry { asked, opened, rests_until, found, changed });
     OPEN.lock().push(Arc::clone(&inquiry));
     OPEN_COUNT.fetch_add(1, Ordering::Relaxed);
     let mut found = inquiry.found.lock();
@@ -167,6 +169,11 @@ impl Inquiry {
         self.asked.source.as_ref().is_none_or(|name| **name == *source.group || *name == source.id)
     }
 
+    /// Whether messages that parsers make of others may fit. Who looks in passing looks at those that come in.
+    fn asks_made(&self, source: &Source) -> bool {
+        self.asked.looks.is_none() && self.wants_source(source)
+    }
+
     fn take(&self, story: Story) {
         let mut found = self.found.lock();
         if found.len() < self.asked.count {
@@ -199,17 +206,23 @@ struct Followed {
 }
 
 impl Following {
-    /// `None` when nobody asks about a message of this batch.
+    /// `None` when nobody asks about a message of this batch. `makes`: its log paths may make more messages of
+    /// it, of which somebody may ask.
     #[inline]
-    pub fn of(source: &Source, batch: &mut Batch, cx: &mut FilterContext) -> Option<Following> {
+    pub fn of(source: &Source, batch: &mut Batch, makes: bool, cx: &mut FilterContext) -> Option<Following> {
         match OPEN_COUNT.load(Ordering::Relaxed) {
             0 => None,
-            _ => Following::asked(source, batch, cx),
+            _ => Following::asked(source, batch, makes, cx),
         }
     }
 
+    /// Nothing that came in is followed.
+    pub fn is_empty(&self) -> bool {
+        self.followed.is_empty()
+    }
+
     #[cold]
-    fn asked(source: &Source, batch: &mut Batch, cx: &mut FilterContext) -> Option<Following> {
+    fn asked(source: &Source, batch: &mut Batch, makes: bool, cx: &mut FilterContext) -> Option<Following> {
         let mut following = Following { followed: Vec::new(), looks: None, began: Instant::now() };
         let open: Vec<Arc<Inquiry>> = OPEN.lock().clone();
         for inquiry in open.iter().filter(|i| i.wants_source(source) && !i.is_resting()) {
@@ -224,7 +237,8 @@ impl Following {
                 following.add(source, batch, record, Some(Arc::clone(inquiry)));
             }
         }
-        (!following.followed.is_empty()).then_some(following)
+        let asks_made = makes && open.iter().any(|inquiry| inquiry.asks_made(source));
+        (asks_made || !following.followed.is_empty()).then_some(following)
     }
 
     /// Follows every message of a batch, and those made on the way, for their own sake.
@@ -264,6 +278,22 @@ impl Watch for Following {
                 followed.note(message, event, bytes_max);
             }
         }
+    }
+
+    fn follows(&mut self, source: &Source, batch: &Batch, record: &Record, cx: &mut FilterContext) -> bool {
+        if self.looks.is_some() {
+            return true;
+        }
+        let open: Vec<Arc<Inquiry>> = OPEN.lock().clone();
+        for inquiry in open.into_iter().filter(|inquiry| inquiry.asks_made(source)) {
+            let has_room =
+                self.followed.len() < FOLLOWED_MAX && inquiry.found.lock().len() < inquiry.asked.count;
+            if has_room && fitting::fits(&inquiry.asked, batch, record, cx) {
+                let peer = batch.context(record).map(|context| context.peer.clone()).unwrap_or_default();
+                self.followed.push(Followed::new(source, record.origin, peer, Some(inquiry)));
+            }
+        }
+        self.followed.iter().any(|followed| followed.origin == record.origin)
     }
 
     fn look(&mut self, message: Message, sight: &mut Sight<'_>) {
@@ -344,34 +374,4 @@ impl Followed {
         }
         self.is_told = true;
     }
-}
-
-/// An event as it is remembered. Conditions are remembered once they are answered.
-fn kept<'a>(event: &Event<'a>, bytes_max: usize) -> Option<(Option<At<'a>>, Happened)> {
-    let text_of = |bytes: &[u8]| Text::of(bytes, bytes_max);
-    Some(match event {
-        Event::Received(text) => (None, Happened::Received(text_of(text))),
-        Event::MadeOf(parts) => (None, Happened::MadeOf(parts.iter().map(|part| text_of(part)).collect())),
-        Event::Begins(at) => (Some(*at), Happened::Begins),
-        Event::Judged(at, judged) => {
-            let operands = judged.operands.iter().map(|(name, text)| (*name, text_of(text))).collect();
-            (Some(*at), Happened::Judged { function: judged.function, operands, holds: judged.holds? })
-        }
-        Event::Changed(change) => {
-            let (name, is_tag) = match change.what {
-                What::Value(name) => (name.to_owned(), false),
-                What::Tag(name) => (name.to_owned(), true),
-            };
-            let (before, after) =
-                (change.before.as_deref().map(text_of), change.after.as_deref().map(text_of));
-            (None, Happened::Changed { name, is_tag, before, after, kind: change.kind })
-        }
-        Event::Ends(at, verdict) => (Some(*at), Happened::Ends(*verdict)),
-        Event::Queued { at, driver, name, output, receipt } => {
-            let (name, output, receipt) = ((*name).to_owned(), text_of(output), receipt.get().cloned());
-            (Some(*at), Happened::Queued { driver, name, output, receipt })
-        }
-        Event::NotQueued { at, driver } => (Some(*at), Happened::NotQueued { driver }),
-        Event::Finished => return None,
-    })
 }

@@ -5,9 +5,9 @@
 
 use super::{Change, Event, Kind, Message, Sight, Statement, Verdict, Watch, What, is_own};
 use crate::source::Source;
-use filter::Judged;
+use filter::{FilterContext, Judged};
 use oplog::{Bytes, Field, Level};
-use record::{Batch, ValueType};
+use record::{Batch, Record, ValueType};
 use std::fmt;
 
 /// Writes to the log at `debug` and `trace`.
@@ -85,6 +85,10 @@ impl Watch for LogWatch {
             }
             Event::MadeOf(_) | Event::Finished => {}
         }
+    }
+
+    fn follows(&mut self, _: &Source, _: &Batch, record: &Record, _: &mut FilterContext) -> bool {
+        !is_own(record)
     }
 
     /// The log tells what happens, not what messages are.

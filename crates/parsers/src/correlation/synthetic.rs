@@ -10,14 +10,23 @@ use template::{Msg, Template};
 /// Texts of a context's messages, those before `end`, as they came in.
 fn parts(messages: &Batch, end: usize) -> Vec<Vec<u8>> {
     let text = |record: &Record| match record.frame.is_empty() {
-        true => messages.bytes(record.message).to_vec(),
-        false => messages.bytes(record.frame).to_vec(),
+        true => messages.bytes(record.message),
+        false => messages.bytes(record.frame),
     };
-    messages.records.iter().take(end.min(PARTS_MAX)).map(text).collect()
+    let mut left = PARTS_BYTES_MAX;
+    let parts = messages.records.iter().take(end.min(PARTS_MAX)).map(text);
+    let fitting = parts.take_while(|part| {
+        let rest = left.checked_sub(part.len());
+        left = rest.unwrap_or(0);
+        rest.is_some()
+    });
+    fitting.map(<[u8]>::to_vec).collect()
 }
 
-/// Of so many messages at most it is told that one was made of them.
+/// Of so many messages at most it is told that one was made of them, the oldest.
 const PARTS_MAX: usize = 1000;
+/// Of their texts, so many bytes.
+const PARTS_BYTES_MAX: usize = 256 << 10;
 
 /// What a made message takes over: `inherit-mode()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

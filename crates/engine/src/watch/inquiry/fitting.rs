@@ -10,7 +10,13 @@ use std::net::IpAddr;
 pub fn of(asked: &Asked, batch: &mut Batch, cx: &mut FilterContext) -> Vec<u32> {
     let mut places: Vec<u32> = (0..).take(batch.records.len()).collect();
     if let Some(from) = asked.from {
-        retain(&mut places, batch, |record| address(batch, record) == Some(from));
+        // Messages of one peer have one context.
+        let fits: Vec<bool> =
+            batch.contexts.iter().map(|context| address(&context.peer) == Some(from)).collect();
+        if !fits.contains(&true) {
+            return Vec::new();
+        }
+        retain(&mut places, batch, |record| fits.get(record.context as usize) == Some(&true));
     }
     match &asked.filter {
         None => {}
@@ -21,13 +27,20 @@ pub fn of(asked: &Asked, batch: &mut Batch, cx: &mut FilterContext) -> Vec<u32> 
     places
 }
 
+/// Whether a question is about a message that a parser has made.
+pub fn fits(asked: &Asked, batch: &Batch, record: &Record, cx: &mut FilterContext) -> bool {
+    let from = || batch.context(record).and_then(|context| address(&context.peer));
+    asked.from.is_none_or(|asked| from() == Some(asked))
+        && asked.filter.as_ref().is_none_or(|filter| filter.holds_for(batch, record, cx))
+}
+
 fn retain(places: &mut Vec<u32>, batch: &Batch, mut fits: impl FnMut(&Record) -> bool) {
     places.retain(|place| batch.records.get(*place as usize).is_some_and(&mut fits));
 }
 
-/// The address a message came from; that of the sender behind a proxy.
-fn address(batch: &Batch, record: &Record) -> Option<IpAddr> {
-    match &batch.context(record)?.peer {
+/// The address of a peer; that of the sender behind a proxy.
+fn address(peer: &Peer) -> Option<IpAddr> {
+    match peer {
         Peer::Local => None,
         Peer::Inet { remote, .. } => Some(remote.ip().to_canonical()),
     }
