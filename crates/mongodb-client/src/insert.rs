@@ -186,4 +186,25 @@ mod tests {
         assert_eq!(documents.as_array().map(Vec::len), Some(2));
         assert_eq!(documents.as_array().unwrap()[1].as_document().unwrap().get_i64("b").ok(), Some(1));
     }
+
+    /// The command of a batch is written into the room that it has from the beginning.
+    #[test]
+    fn a_command_does_not_grow() {
+        const COUNT: usize = 500;
+        let place = Deployment::parse("mongodb://a/logs").expect("good");
+        let target =
+            Target { place, concern: Concern::default(), unordered: false, bypass_validation: false };
+        let (mut message, mut values) = (Vec::new(), Vec::new());
+        flight::put_pair(&mut values, "m", ValueType::String, &[b'x'; 300]);
+        flight::begin_fields(&mut message, 2);
+        flight::put_field(&mut message, &[7; 12]);
+        flight::put_field(&mut message, &values);
+        message.extend_from_slice(b"logs");
+        let (messages, bytes) = (vec![&message[..]; COUNT], message.len() * COUNT);
+        let part = Part { messages: &messages, bytes, key: &[], number: None, numbers: &[] };
+        let Inserts(all) = load(&target, &part);
+        let command = all[0].command.as_ref().expect("a command");
+        assert!(command.len() > 300 * COUNT);
+        assert_eq!(command.capacity(), bytes + COUNT * 8 + COMMAND_BYTES);
+    }
 }

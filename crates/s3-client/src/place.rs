@@ -22,7 +22,7 @@ struct Open {
 
 /// A batch's place, and whether an object of this name may be the batch's own, of an earlier attempt.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ObjectPlace {
     pub name: String,
     pub is_again: bool,
 }
@@ -32,17 +32,17 @@ impl Places {
         Places { queue, count: 0, open: None }
     }
 
-    pub fn of(&mut self, load: &Load) -> Place {
+    pub fn of(&mut self, load: &Load) -> ObjectPlace {
         if let Some((first, _)) = load.range() {
-            return Place { name: format!("{}-{first:016}", self.queue), is_again: true };
+            return ObjectPlace { name: format!("{}-{first:016}", self.queue), is_again: true };
         }
         if let Some(open) = self.open.as_ref().filter(|open| open.digest.as_ref() == digest_of(load).as_ref())
         {
-            return Place { name: open.place.clone(), is_again: true };
+            return ObjectPlace { name: open.place.clone(), is_again: true };
         }
         let name = format!("{}-{:016}", self.queue, self.count);
         self.count += 1;
-        Place { name, is_again: false }
+        ObjectPlace { name, is_again: false }
     }
 
     /// The batch's object is there.
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_batch_that_comes_again_has_its_place_and_others_have_theirs() {
         let mut places = Places::new("q".into());
-        let place = |count: u64, is_again| Place { name: format!("q-{count:016}"), is_again };
+        let place = |count: u64, is_again| ObjectPlace { name: format!("q-{count:016}"), is_again };
         let (one, two) = (load("one", &[None]), load("two", &[None]));
         assert_eq!(places.of(&one), place(0, false));
         places.is_open(&one, "q-0000000000000000".to_owned());
@@ -96,7 +96,10 @@ mod tests {
             assert!(places.open.is_none());
         }
         let numbered = load("text", &[Some(7)]);
-        assert_eq!(places.of(&numbered), Place { name: "q-0000000000000007".to_owned(), is_again: true });
+        assert_eq!(
+            places.of(&numbered),
+            ObjectPlace { name: "q-0000000000000007".to_owned(), is_again: true }
+        );
         places.is_open(&numbered, "q-0000000000000007".to_owned());
         assert!(places.open.is_none());
     }

@@ -5,7 +5,7 @@ use crate::answer;
 use crate::batch::Load;
 use crate::earlier;
 use crate::name::{KEY_BYTES_MAX, encoded, object};
-use crate::place::{Place, Places};
+use crate::place::{ObjectPlace, Places};
 use crate::plan::{Packing, Plan};
 use crate::speaker::Ask;
 use crate::upload::{Speakers, is_error};
@@ -93,7 +93,7 @@ impl Session {
     }
 
     /// Makes the object of a batch. `None`: its name is somebody else's.
-    async fn make(&mut self, load: &Load, place: &Place) -> Result<Option<Outcome>, Outcome> {
+    async fn make(&mut self, load: &Load, place: &ObjectPlace) -> Result<Option<Outcome>, Outcome> {
         let suffix = match self.plan.packing {
             Packing::None => self.plan.suffix.clone(),
             Packing::Gzip(_) => format!("{}.gz", self.plan.suffix),

@@ -18,8 +18,8 @@ use std::time::Duration;
 /// A server that does not let us in within this time is away.
 const CONNECT_MAX: Duration = Duration::from_secs(20);
 const KEEPALIVE: Duration = Duration::from_secs(60);
-/// The most bytes of a statement, where the server takes that much: as much as stays in a processor's cache while
-/// the library copies it.
+/// The most bytes of a statement, where the server takes that much: as much as stays in a processor's cache
+/// while the library copies it.
 const STATEMENT_BYTES: usize = 256 << 10;
 /// Bytes of a packet that are not the statement's.
 const PACKET_EXTRA: usize = 1024;

@@ -9,8 +9,8 @@ const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 
 /// Whether a text stands in a row as it is.
 fn is_plain(bytes: &[u8]) -> bool {
-    // Without a branch in it, so that it is done many bytes at a time. As signed numbers, bytes from 128 on are
-    // below all others. It also finds some that stay as they are.
+    // Without a branch in it, so that it is done many bytes at a time. As signed numbers, bytes from 128 on
+    // are below all others. It also finds some that stay as they are.
     let bad = |byte: u8| (byte.cast_signed() < 0x10) | (byte == b'\\');
     !bytes.iter().fold(false, |found, byte| found | bad(*byte))
 }

@@ -62,8 +62,8 @@ fn opened(path: &str, page_bytes: usize) -> Result<Connection, Error> {
     Ok(open)
 }
 
-/// Rows behind one another fill large pages, which are fewer writes; an index changes a few bytes here and there,
-/// and each change is a page.
+/// Rows behind one another fill large pages, which are fewer writes; an index changes a few bytes here and
+/// there, and each change is a page.
 fn page_bytes(plan: &Plan) -> usize {
     if plan.indexes.is_empty() && plan.unique.is_empty() { PAGE_BYTES } else { PAGE_BYTES_INDEXED }
 }

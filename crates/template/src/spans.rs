@@ -1,5 +1,5 @@
-//! Templates that print one piece of a message as it came, `$HOST` or `$MSG`: columns and keys mostly are. Their
-//! texts are copied one after the other, without what joins pieces and counts what is printed.
+//! Templates that print one piece of a message as it came, `$HOST` or `$MSG`: columns and keys mostly are.
+//! Their texts are copied one after the other, without what joins pieces and counts what is printed.
 
 use crate::budget::FAIR_BYTES;
 use crate::op::{Op, Step};
@@ -9,8 +9,8 @@ use crate::{Msg, RenderContext, Template};
 use record::{Batch, Record, Span};
 
 impl Template {
-    /// Prints a selection as [`Template::render_selection`] does. `false`, and nothing is done, where not each
-    /// text can be such a piece.
+    /// Prints a selection as [`Template::render_selection`] does. `false`, and nothing is done, where not
+    /// each text can be such a piece.
     #[inline]
     pub(crate) fn render_spans(
         &self,

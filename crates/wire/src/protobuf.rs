@@ -144,8 +144,9 @@ pub fn put_head(out: &mut Vec<u8>, number: u32, content: usize) {
     put_varint(out, content as u64);
 }
 
-/// Content of a field that is written in its place, however long it becomes: its length takes [`LENGTH_BYTES`],
-/// of which the last ones may say nothing. Readers of the format take lengths that are written so.
+/// Content of a field that is written in its place, however long it becomes: its length takes
+/// [`LENGTH_BYTES`], of which the last ones may say nothing. Readers of the format take lengths that are
+/// written so.
 pub fn put_long(out: &mut Vec<u8>, number: u32, put: impl FnOnce(&mut Vec<u8>)) {
     put_tag(out, number, 2);
     let at = out.len();

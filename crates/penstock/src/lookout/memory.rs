@@ -1,10 +1,10 @@
 //! Memory that was freed goes back to the system. The allocator of glibc keeps it for itself where something
 //! behind it is still in use, so that the peak of a day, contexts that ended or queues that emptied, would be
-//! held for good. What the next batch needs again at once stays: glibc would give the end of a heap back with each
-//! batch, and the kernel would clear the same pages for the next one.
+//! held for good. What the next batch needs again at once stays: glibc would give the end of a heap back with
+//! each batch, and the kernel would clear the same pages for the next one.
 //!
-//! `malloc_trim` and `mallopt` are foreign functions and therefore unsafe to call. They take no pointer, lock the
-//! allocator themselves, and touch only memory that nobody has.
+//! `malloc_trim` and `mallopt` are foreign functions and therefore unsafe to call. They take no pointer, lock
+//! the allocator themselves, and touch only memory that nobody has.
 #![allow(unsafe_code)]
 
 use std::time::{Duration, Instant};
