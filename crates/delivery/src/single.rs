@@ -138,8 +138,6 @@ impl Destination for SingleDestination {
         let outlet = Outlet::new(self.instance.clone(), Arc::clone(&self.counters), self.limits, home, sink);
         disk_buffer::keep(&self.writer, shared, &outlet, self.limits, self.part.as_bytes())?;
         nudge.set(&outlet);
-        // Opens what there is to open, so that trouble shows before the first message.
-        outlet.event();
         let _ = self.outlet.set(outlet);
         Ok(())
     }

@@ -49,9 +49,13 @@ impl Outlet {
         let stalls = !queue.attendance.is_busy() && waits && !queue.progressed && !is_well;
         queue.progressed = false;
         queue.is_well = is_well;
+        let is_held = queue.held > 0;
         match stalls {
             true => self.stall(queue),
             false => drop(queue),
+        }
+        if is_held {
+            return;
         }
         let own = self.sink.try_lock().and_then(|mut sink| {
             sink.tick(now);

@@ -31,9 +31,15 @@ impl Outlet {
     pub fn release(self: &Arc<Outlet>) {
         let mut queue = self.queue.lock();
         queue.held = queue.held.saturating_sub(1);
+        let is_free = queue.held == 0;
         // Nobody may begin to write in between: what is on disk comes first.
         self.attach_to(queue);
-        self.pump();
+        match is_free {
+            // Opens what there is to open, so that trouble shows before the first message. Not before: a
+            // server may end the predecessor's connection when somebody of the same name comes.
+            true => self.event(),
+            false => self.pump(),
+        }
     }
 
     /// Ends the outlet of a predecessor and takes over what waits there, before what waits here already. It
