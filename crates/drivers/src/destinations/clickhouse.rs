@@ -255,7 +255,11 @@ const ORIGINS: [&str; 4] = ["schema", "protobuf-schema", "json-var", "proto-var"
 const PROTOBUF: &str = "Protobuf";
 
 fn row(r: &mut Reading<'_>) -> Result<Row, Reported> {
-    let given: Vec<&str> = ORIGINS.into_iter().filter(|name| r.s.is_set(name)).collect();
+    let given = |name: &&str| match *name {
+        "schema" | "protobuf-schema" => !r.s.args(name).is_empty(),
+        name => r.s.template(name).is_some(),
+    };
+    let given: Vec<&str> = ORIGINS.into_iter().filter(given).collect();
     match given[..] {
         [] => schema::none(r),
         ["schema"] => of_schema(r),
