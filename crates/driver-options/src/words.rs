@@ -168,7 +168,7 @@ pub const DNS_WORDS: &[Word] =
 pub const FORMATS: &[Word] = &[
     Word::new("syslog", "RFC 3164, or RFC 5424 with `flags(syslog-protocol)`."),
     Word::not_yet("linux-kmsg", "let the kernel's messages come through the journal or the syslog socket"),
-    Word::not_yet("pacct", "read process accounting with `lastcomm`"),
+    Word::not_yet("pacct", "write `pacct(file(\"/var/log/account/pacct\"))` in the place of `file()`"),
 ];
 
 /// `log-level()`

@@ -13,6 +13,7 @@ mod mqtt;
 mod network;
 #[cfg(feature = "grpc")]
 mod opentelemetry;
+mod pacct;
 mod pipe;
 mod program;
 #[cfg(feature = "python")]
@@ -32,6 +33,7 @@ pub const PARTS: &[&[SourcePart]] = &[
     unix::PARTS,
     file::PARTS,
     wildcard_file::PARTS,
+    pacct::PARTS,
     pipe::PARTS,
     program::PARTS,
     journal::PARTS,

@@ -15,10 +15,12 @@ mod tail;
 mod wanted;
 
 pub use follow::Following;
-pub use settings::{FileVariant, matching, source};
+pub use port::Records;
+pub use settings::{FileVariant, RecordFile, matching, record_source, source};
 pub use wanted::Wanted;
 
 use crate::lines::{Lines, PolledInput, serve};
+use crate::reading::Reading;
 use diag::Fault;
 use engine::driver::Start;
 use engine::source::Source;
@@ -35,19 +37,20 @@ pub const KERNEL: &str = "/proc/kmsg";
 /// Opens a source of files, or the device that stands where a file was expected.
 pub struct FileStart {
     pub following: Arc<Following>,
-    pub reading: crate::reading::Reading,
+    /// How a device is read; `None` where only a file can be.
+    pub reading: Option<Reading>,
 }
 
 impl Start for FileStart {
     fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
         match self.found()? {
-            Some(device) => self.device(device, shared, source),
+            Some((device, reading)) => self.device(device, reading, shared, source),
             None => self.following.start(shared, source),
         }
     }
 
     fn needs(&self) -> Vec<Need<'_>> {
-        vec![Need::Trial(Box::new(|| self.found()?.map_or(Ok(()), |path| open_device(path).map(drop))))]
+        vec![Need::Trial(Box::new(|| self.found()?.map_or(Ok(()), |(path, _)| open_device(path).map(drop))))]
     }
 }
 
@@ -61,7 +64,7 @@ fn open_device(path: &Path) -> Result<File, Fault> {
 impl FileStart {
     /// What stands where a file is expected: the path of a device, or nothing to speak of. The error says why
     /// it cannot be followed.
-    fn found(&self) -> Result<Option<&Path>, Fault> {
+    fn found(&self) -> Result<Option<(&Path, &Reading)>, Fault> {
         let Wanted::One(path) = &self.following.wanted else { return Ok(None) };
         let Ok(meta) = std::fs::metadata(path) else { return Ok(None) };
         let kind = meta.file_type();
@@ -79,15 +82,25 @@ impl FileStart {
         if path == Path::new("/dev/kmsg") {
             return refused("its records are not known; write `file(\"/proc/kmsg\")`");
         }
-        Ok((kind.is_char_device() || path == Path::new(KERNEL)).then_some(path))
+        match &self.reading {
+            _ if !kind.is_char_device() && path != Path::new(KERNEL) => Ok(None),
+            Some(reading) => Ok(Some((path, reading))),
+            None => refused("it is a device"),
+        }
     }
 
-    fn device(&self, path: &Path, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), Fault> {
+    fn device(
+        &self,
+        path: &Path,
+        reading: &Reading,
+        shared: &Arc<Shared>,
+        source: &Arc<Source>,
+    ) -> Result<(), Fault> {
         let file = open_device(path)?;
         let transport = if path == Path::new(KERNEL) { "local+prockmsg" } else { "local+device" };
         let input = PolledInput { fd: file, at_end: || {} };
         let multi_line = self.following.tail.multi_line.as_ref();
-        let lines = Lines { reading: &self.reading, multi_line, file_name: path.as_os_str().as_bytes() };
+        let lines = Lines { reading, multi_line, file_name: path.as_os_str().as_bytes() };
         serve(input, &lines, transport, shared, source)
     }
 }

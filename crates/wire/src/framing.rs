@@ -27,6 +27,8 @@ pub enum Framing {
     /// Records of so many bytes, at least one: `pad-size()`. The message ends at the first newline or NUL of
     /// its record.
     Records(u32),
+    /// Records of so many bytes, at least one, each of them whole.
+    Blocks(u32),
     /// Every buffer is one message.
     Datagram,
 }
@@ -53,6 +55,7 @@ impl FramerOptions {
             Framing::OctetCounting => "octet-counting".to_owned(),
             Framing::Auto => "auto".to_owned(),
             Framing::Records(size) => format!("records-{size}"),
+            Framing::Blocks(size) => format!("blocks-{size}"),
             Framing::Datagram => "datagram".to_owned(),
         };
         let [empty, trim] = [self.empty_lines, self.trim_large_messages].map(u8::from);
@@ -152,7 +155,10 @@ impl Framer {
     /// The longest tail [`Framer::scan`] can leave is shorter than this: a buffer with this much room always
     /// makes progress.
     pub fn tail_max(&self) -> usize {
-        let record = if let Framing::Records(size) = self.framing { size as usize } else { 0 };
+        let record = match self.framing {
+            Framing::Records(size) | Framing::Blocks(size) => size as usize,
+            _ => 0,
+        };
         self.options.log_msg_size.max(record) + COUNT_DIGITS_MAX + 2
     }
 
@@ -213,6 +219,7 @@ impl Framer {
             Framing::NulTerminated => Ok(self.lines(text, start, |t| memchr(0, t), &mut sink)),
             Framing::OctetCounting | Framing::Auto => self.counted(text, start, &mut sink),
             Framing::Records(size) => Ok(self.records(text, start, size.max(1) as usize, &mut sink)),
+            Framing::Blocks(size) => Ok(self.blocks(text, start, size.max(1) as usize, &mut sink)),
             Framing::Datagram => {
                 self.datagram(text, start, &mut sink);
                 Ok(text.len())
@@ -234,8 +241,10 @@ impl Framer {
         match (self.framing, skip) {
             // The rest of a message that was cut: counted when it was handed out.
             (_, Skip::Line | Skip::Bytes(_)) | (Framing::Datagram, _) => Ok(()),
-            (Framing::OctetCounting | Framing::Records(_), _) if waiting == 0 => Ok(()),
-            (Framing::OctetCounting | Framing::Records(_), _) => Err(FrameError::Unfinished { waiting }),
+            (Framing::OctetCounting | Framing::Records(_) | Framing::Blocks(_), _) => match waiting {
+                0 => Ok(()),
+                _ => Err(FrameError::Unfinished { waiting }),
+            },
             // Only digits so far: a line after all.
             (Framing::Lines | Framing::LinesWithNuls | Framing::NulTerminated | Framing::Auto, _) => {
                 if waiting > 0 {
@@ -376,6 +385,16 @@ impl Framer {
                 self.truncated += 1;
             }
             self.emit(text, at, at + length, sink);
+            at += size;
+        }
+        at
+    }
+
+    fn blocks(&mut self, text: &[u8], start: usize, size: usize, sink: &mut impl FnMut(Span)) -> usize {
+        let mut at = start;
+        while self.left > 0 && text.len().saturating_sub(at) >= size {
+            self.left -= 1;
+            sink(Span::between(at, at + size));
             at += size;
         }
         at

@@ -10,6 +10,7 @@ pub mod framing;
 pub mod json;
 pub mod json_parts;
 pub mod octet;
+pub mod pacct;
 pub mod pairs;
 pub mod protobuf;
 pub mod proxy;

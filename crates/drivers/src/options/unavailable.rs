@@ -38,7 +38,6 @@ const LIBRARY: &str = "it is a block of the configuration library: add `@include
 const NOT_BUILT: &str = "this program was built without it: build it with the feature of its name";
 
 pub const UNAVAILABLE: &[Unavailable] = &[
-    source("pacct", "read process accounting with `lastcomm`"),
     source("sun-streams", NOT_HERE),
     source("sun-stream", NOT_HERE),
     source("openbsd", NOT_HERE),

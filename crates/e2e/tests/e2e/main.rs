@@ -64,6 +64,7 @@ mod order;
 mod otlp;
 mod otlp_source;
 mod output;
+mod pacct;
 mod packages;
 mod paths;
 mod privileges;

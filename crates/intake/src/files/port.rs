@@ -35,6 +35,13 @@ pub struct PortOptions {
     pub fetch_limit: Option<usize>,
     pub window_messages: Option<usize>,
     pub multi_line_timeout: Option<Duration>,
+    /// Where what is read is no text.
+    pub records: Option<Arc<dyn Records>>,
+}
+
+/// Makes messages of records that are no text: the frames of a batch.
+pub trait Records: Send + Sync {
+    fn make(&self, batch: &mut Batch, source: &Source);
 }
 
 pub struct FilePort {
@@ -132,6 +139,9 @@ impl FilePort {
     fn run(&mut self, mut batch: Batch, bytes: usize, began: Instant, cx: &mut PortContext) {
         self.feed.source.counters.truncated.add(self.tail.take_truncated() as usize);
         batch.contexts.push(Arc::clone(&self.context));
+        if let Some(records) = &self.options.records {
+            records.make(&mut batch, &self.feed.source);
+        }
         let mark = Some(self.followed.tracker.mark(self.tail.position()));
         self.feed.run_marked(batch, Read { bytes, busy: bytes >= BUSY_BYTES, began, mark }, cx);
     }

@@ -2,21 +2,22 @@
 
 use super::FileStart;
 use super::follow::Following;
-use super::port::PortOptions;
+use super::port::{PortOptions, Records};
 use super::tail::TailOptions;
 use super::wanted::{Matching, Wanted};
 use crate::inotify::Method;
 use crate::multi_line::multi_line;
-use crate::reading::{Defaults, Reading, padded};
+use crate::reading::{Defaults, Reading, local_name, padded};
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics, Reported};
 use engine::driver::{BuildContext, SourceDriver};
-use engine::source::{Carrier, Settings as SourceSettings};
+use engine::source::{Carrier, Finish, Settings as SourceSettings};
 use parking_lot::Mutex;
 use pattern::{Cache, Kind, Pattern, PatternOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use wire::{FramerOptions, Framing};
 
 /// What tells the sources of files apart.
 pub struct FileVariant {
@@ -81,6 +82,7 @@ pub fn source(
             fetch_limit: reading.fetch_limit,
             window_messages: reading.window_messages,
             multi_line_timeout: timeout,
+            records: None,
         }),
         group: Arc::clone(&reading.group),
         local_name: Arc::clone(&reading.local_name),
@@ -94,8 +96,65 @@ pub fn source(
         settings: Box::new(move |program| {
             SourceSettings::new(parsing.clone(), finish.clone(), program).shared(share)
         }),
-        start: Box::new(FileStart { following: Arc::new(following), reading }),
+        start: Box::new(FileStart { following: Arc::new(following), reading: Some(reading) }),
     })
+}
+
+/// A file of records of one size, which somebody makes messages of.
+pub struct RecordFile {
+    pub driver: &'static str,
+    pub path: PathBuf,
+    pub record_bytes: u32,
+    pub records: Arc<dyn Records>,
+    pub finish: Finish,
+}
+
+/// The source of such a file: follow-freq(), read-old-records(), and what each source has.
+pub fn record_source(s: &Settings, cx: &BuildContext<'_>, file: RecordFile) -> SourceDriver {
+    let RecordFile { driver, path, record_bytes, records, finish } = file;
+    let local_name: Arc<str> = local_name(s, cx.globals).into();
+    let window_messages = s.int("log-iw-size").map(|n| n.max(1) as usize);
+    let period = s.seconds("follow-freq").filter(|t| !t.is_zero()).unwrap_or(Duration::from_secs(1));
+    let read_old = s.bool("read-old-records").unwrap_or(true);
+    let shown = path.display().to_string();
+    let key = s.text("persist-name").map_or_else(|| format!("affile_sd_curpos({shown})"), str::to_owned);
+    let opened_with = format!(
+        "{} {shown} {driver} {record_bytes} {period:?} {read_old} {window_messages:?} {local_name}",
+        cx.group
+    );
+    let framing = FramerOptions {
+        framing: Framing::Blocks(record_bytes),
+        log_msg_size: record_bytes as usize,
+        empty_lines: false,
+        trim_large_messages: false,
+    };
+    let following = Following {
+        wanted: Wanted::One(path),
+        files_max: 1,
+        read_old,
+        key: key.clone(),
+        method: Method::Auto,
+        period,
+        list_period: Duration::ZERO,
+        tail: Arc::new(TailOptions { framing, multi_line: None, encoding: None }),
+        port: Arc::new(PortOptions {
+            fetch_limit: None,
+            window_messages,
+            multi_line_timeout: None,
+            records: Some(records),
+        }),
+        group: cx.group.into(),
+        local_name,
+    };
+    SourceDriver {
+        key,
+        opened_with,
+        driver,
+        instance: shown,
+        carrier: Carrier::Files,
+        settings: Box::new(move |program| SourceSettings::ready_made(finish.clone(), program)),
+        start: Box::new(FileStart { following: Arc::new(following), reading: None }),
+    }
 }
 
 /// A folder and a glob for the names in it. `option` is where the glob stands.
