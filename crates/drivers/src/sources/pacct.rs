@@ -57,9 +57,11 @@ fn needed(s: &Settings) -> Vec<Need<'static>> {
 }
 
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
+    // Named first, it stands first.
+    let tag = record::tag_id(TAG);
     let mut finish = finish(s, cx, true, diags);
     made_here(s);
-    if let Some(tag) = record::tag_id(TAG) {
+    if let Some(tag) = tag {
         finish.add_tag(tag);
     }
     cx.scope.sets(PREFIX);
