@@ -1,4 +1,5 @@
-//! What brings messages to a source that senders cannot speak to: another penstock, which takes them over TCP.
+//! What brings messages to a source that senders cannot speak to: another penstock, which takes them over
+//! TCP.
 
 use crate::cases::{Case, Intake};
 use crate::place::Place;

@@ -11,15 +11,16 @@ mod detach;
 mod lag;
 mod loss;
 mod memory;
+mod room;
 mod settling;
 mod shelter;
 mod span;
 mod storing;
 
 use crate::chunk::Chunk;
-use crate::durable::{DiskBuffer, LogFolder, MEMORY_BYTES};
+use crate::durable::{DiskBuffer, LogFolder};
 use crate::ledger::Remains;
-use crate::outlet::{Outlet, Supply, states::Flow};
+use crate::outlet::{Outlet, states::Flow};
 use crate::window::{Ticket, Tickets};
 use ahead::Ahead;
 pub(super) use ahead::Wait;
@@ -169,37 +170,6 @@ impl Spool {
     /// Messages in memory only.
     fn direct(&self, memory: &Memory<'_>) -> usize {
         memory.messages.saturating_sub(self.stored)
-    }
-
-    /// What is in memory and what may be: messages where `front-cache-size()` says how many, or else bytes.
-    fn fill(&self, messages: usize) -> (usize, usize) {
-        match self.options.memory_messages {
-            Some(max) => (messages, max),
-            None => (self.bytes, MEMORY_BYTES),
-        }
-    }
-
-    fn is_full(&self, messages: usize) -> bool {
-        let (used, max) = self.fill(messages);
-        used >= max
-    }
-
-    /// So much is in memory that it cannot even be kept for a moment.
-    fn is_overfull(&self, messages: usize) -> bool {
-        let (used, max) = self.fill(messages);
-        used >= max.saturating_mul(2)
-    }
-
-    fn is_half_empty(&self, messages: usize) -> bool {
-        let (used, max) = self.fill(messages);
-        used <= max / 2
-    }
-
-    /// What comes while that waits which is in memory.
-    pub fn supply(&self, messages: usize) -> Supply {
-        let is_read = self.behind.is_none() || self.is_half_empty(messages);
-        let takes = !matches!(self.refused, Some(Full::Capacity | Full::Disk | Full::Closed));
-        if is_read && takes && !self.is_full(messages) { Supply::Disk } else { Supply::Ended }
     }
 
     /// Takes the queue. What it holds comes before what came here meanwhile. Returns the messages that were
