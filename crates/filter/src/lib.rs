@@ -25,6 +25,7 @@ mod pending;
 mod pri;
 mod rate;
 mod set;
+mod sieve;
 mod subject;
 mod texts;
 mod written;
@@ -46,6 +47,7 @@ pub use options::{MatcherOptions, template_of, unknown_option, value_of, wrong_p
 pub use pending::Pending;
 pub use pri::PriTable;
 pub use set::FilterSet;
+pub use sieve::Sieve;
 pub use subject::{Subject, span_in};
 pub use written::{Judged, Witness};
 

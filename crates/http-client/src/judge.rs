@@ -36,8 +36,8 @@ impl Judge {
         Judge::NAMES.iter().find(|(known, _)| *known == name).map(|(_, judge)| *judge)
     }
 
-    /// Asks for no more of an answer than is read: of Elasticsearch's this is an eighth. `where_too`: somebody
-    /// wants to know where the documents are.
+    /// Asks for no more of an answer than is read: of Elasticsearch's this is an eighth. `where_too`:
+    /// somebody wants to know where the documents are.
     pub fn ask_for_less(self, url: &mut Url, where_too: bool) {
         let (path, query) = url.path.split_once('?').unwrap_or((&url.path, ""));
         if self != Judge::Elasticsearch || !path.ends_with("/_bulk") || query.contains("filter_path") {

@@ -1,5 +1,6 @@
 //! Plain texts: comparison, memmem, aho-corasick and a vectorised search that ignores case.
 
+use crate::needle::Needle;
 use crate::simplify::{End, Texts};
 use aho_corasick::packed;
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
@@ -80,6 +81,14 @@ impl Literal {
         match self.place {
             Place::Inside(Inside::OrEmpty { .. }) => None,
             Place::Inside(_) => Some((&self.texts, self.icase)),
+            _ => None,
+        }
+    }
+
+    /// The text, where it is one of so many bytes at least and its letters are as they are.
+    pub fn needle(&self, bytes_min: usize) -> Option<Needle> {
+        match &*self.texts {
+            [only] if !self.icase && only.len() >= bytes_min => Some(Needle::new(only)),
             _ => None,
         }
     }

@@ -187,14 +187,21 @@ impl Pattern {
         }
     }
 
-    /// A text of so many bytes at least without which nothing matches, where the pattern is no plain text
-    /// itself.
+    /// A text of so many bytes at least that each match needs, where the pattern is no plain text itself.
     pub(crate) fn needed(&self, bytes_min: usize) -> Option<Vec<u8>> {
         let searches = matches!(self.search, Search::Linear(_) | Search::Pcre(_));
         if !searches || self.options.ignore_case || self.options.kind != Kind::Pcre {
             return None;
         }
         required(&self.text).filter(|text| text.len() >= bytes_min)
+    }
+
+    /// The same of any pattern.
+    pub fn essential(&self, bytes_min: usize) -> Option<crate::Needle> {
+        match &self.search {
+            Search::Literal(literal) if !self.options.utf8 => literal.needle(bytes_min),
+            _ => self.needed(bytes_min).map(|text| crate::Needle::new(&text)),
+        }
     }
 
     /// Whether a text that begins with this byte can match.

@@ -13,7 +13,7 @@ use super::{Event, Message, Sight, Statement, Verdict, Watch};
 use crate::plan_map::StepId;
 use crate::receipt::Receipt;
 use crate::source::Source;
-use filter::{Filter, FilterContext};
+use filter::{Filter, FilterContext, Sieve};
 use kept::kept;
 use parking_lot::{Condvar, Mutex};
 use record::{Batch, Peer, Record, Stamp, ValueType};
@@ -119,6 +119,8 @@ static OPEN: Mutex<Vec<Arc<Inquiry>>> = Mutex::new(Vec::new());
 /// A question that waits for its answer.
 struct Inquiry {
     asked: Asked,
+    /// What its filter needs to hold.
+    sieve: Sieve,
     opened: Instant,
     /// Until then, in microseconds since it was opened, no batch is looked at.
     rests_until: AtomicU64,
@@ -132,8 +134,9 @@ pub fn ask(asked: Asked, patience: Duration) -> Vec<Story> {
     let asked = Asked { count: asked.count.min(COUNT_MAX), ..asked };
     let until = Instant::now() + patience;
     let (opened, rests_until) = (Instant::now(), AtomicU64::new(0));
+    let sieve = asked.filter.as_deref().map(Sieve::of).unwrap_or_default();
     let (found, changed) = (Mutex::default(), Condvar::new());
-    let inquiry = Arc::new(Inquiry { asked, opened, rests_until, found, changed });
+    let inquiry = Arc::new(Inquiry { asked, sieve, opened, rests_until, found, changed });
     OPEN.lock().push(Arc::clone(&inquiry));
     OPEN_COUNT.fetch_add(1, Ordering::Relaxed);
     let mut found = inquiry.found.lock();
@@ -169,7 +172,7 @@ impl Inquiry {
         self.asked.source.as_ref().is_none_or(|name| **name == *source.group || *name == source.id)
     }
 
-    /// Whether messages that parsers make of others may fit. Who looks in passing looks at those that come in.
+    /// Whether messages that parsers make may fit. Who looks in passing looks at those that come in.
     fn asks_made(&self, source: &Source) -> bool {
         self.asked.looks.is_none() && self.wants_source(source)
     }
@@ -206,8 +209,8 @@ struct Followed {
 }
 
 impl Following {
-    /// `None` when nobody asks about a message of this batch. `makes`: its log paths may make more messages of
-    /// it, of which somebody may ask.
+    /// `None` when nobody asks about a message of this batch. `makes`: its log paths may make more messages,
+    /// of which somebody may ask.
     #[inline]
     pub fn of(source: &Source, batch: &mut Batch, makes: bool, cx: &mut FilterContext) -> Option<Following> {
         match OPEN_COUNT.load(Ordering::Relaxed) {
@@ -232,7 +235,7 @@ impl Following {
             if left == 0 {
                 continue;
             }
-            let fits = fitting::of(&inquiry.asked, batch, cx);
+            let fits = fitting::of(inquiry, batch, cx);
             for record in fits.iter().take(room).filter_map(|index| batch.records.get(*index as usize)) {
                 following.add(source, batch, record, Some(Arc::clone(inquiry)));
             }

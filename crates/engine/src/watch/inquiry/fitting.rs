@@ -1,13 +1,14 @@
 //! Which messages of a batch a question is about. Asked of every batch while a question is open, so a whole
 //! batch at a time.
 
-use super::Asked;
+use super::{Asked, Inquiry};
 use filter::FilterContext;
 use record::{Batch, Peer, Record};
 use std::net::IpAddr;
 
 /// Places of the records that fit, in their order.
-pub fn of(asked: &Asked, batch: &mut Batch, cx: &mut FilterContext) -> Vec<u32> {
+pub fn of(inquiry: &Inquiry, batch: &mut Batch, cx: &mut FilterContext) -> Vec<u32> {
+    let asked = &inquiry.asked;
     let mut places: Vec<u32> = (0..).take(batch.records.len()).collect();
     if let Some(from) = asked.from {
         // Messages of one peer have one context.
@@ -17,6 +18,10 @@ pub fn of(asked: &Asked, batch: &mut Batch, cx: &mut FilterContext) -> Vec<u32> 
             return Vec::new();
         }
         retain(&mut places, batch, |record| fits.get(record.context as usize) == Some(&true));
+    }
+    inquiry.sieve.sift(batch, &mut places);
+    if places.is_empty() {
+        return places;
     }
     match &asked.filter {
         None => {}
