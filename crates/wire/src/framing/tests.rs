@@ -269,7 +269,7 @@ fn what_options_say_of_themselves_tells_any_two_apart() {
 #[test]
 fn blocks_are_whole_whatever_is_in_them() {
     let o = options(Framing::Blocks(4), 2);
-    check(o, b"a\n\0b\0\0\0\0", &["a\n\\x00b", "\\x00\\x00\\x00\\x00"]);
+    check(o, b"a\n\0b\0\0\0\0", &["a\\n\\x00b", "\\x00\\x00\\x00\\x00"]);
     let (frames, error, _) = run(o, b"abcdef", &[]);
     assert_eq!((frames, error), (vec![b"abcd".to_vec()], Some(FrameError::Unfinished { waiting: 2 })));
 }
