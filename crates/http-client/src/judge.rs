@@ -11,7 +11,7 @@ use flight::{Detail, Outcome};
 use serde_json::Value;
 
 /// Where a message is.
-pub type Place = Vec<(&'static str, Detail)>;
+pub type Whereabouts = Vec<(&'static str, Detail)>;
 
 /// `response-adapter()`: who reads the answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Judge {
     }
 
     /// Where the server has put each message of a batch, as far as its answer says it.
-    pub fn places(self, answer: &Answer) -> Vec<Place> {
+    pub fn places(self, answer: &Answer) -> Vec<Whereabouts> {
         match self {
             Judge::Elasticsearch => elasticsearch::places(answer),
             Judge::Status | Judge::OpenObserve | Judge::Splunk => Vec::new(),

@@ -7,7 +7,7 @@ use crate::channel::Way;
 use crate::connect::basic;
 use crate::exchange::{Connection, Failure, Whole};
 use crate::extra;
-use crate::judge::Place;
+use crate::judge::Whereabouts;
 use crate::plan::{HeaderValueOf, Plan, UrlOf};
 use crate::request::{Load, keys};
 use crate::url::Url;
@@ -82,7 +82,7 @@ struct Session {
     /// Who answered it last, and the status.
     asked: Option<(Url, u16)>,
     /// Then: where it has put each message, as far as it says that.
-    places: Vec<Place>,
+    places: Vec<Whereabouts>,
     /// Requests that were answered.
     requests: u64,
 }

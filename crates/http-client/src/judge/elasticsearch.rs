@@ -1,6 +1,6 @@
 //! Elasticsearch and OpenSearch: the answer to `_bulk` has an item for each document, in their order.
 
-use super::{Place, json};
+use super::{Whereabouts, json};
 use crate::action::again;
 use crate::answer::Answer;
 use flight::{Outcome, Verdict};
@@ -14,13 +14,13 @@ const GOOD_WITHIN: usize = 256;
 pub const WHERE: &str = ",items.*._index,items.*._id";
 
 /// Index and id of each document.
-pub fn places(answer: &Answer) -> Vec<Place> {
+pub fn places(answer: &Answer) -> Vec<Whereabouts> {
     let Ok(value) = serde_json::from_slice::<Value>(&answer.body) else { return Vec::new() };
     let items = value.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     items.iter().map(place).collect()
 }
 
-fn place(item: &Value) -> Place {
+fn place(item: &Value) -> Whereabouts {
     let item = item.as_object().and_then(|item| item.values().next());
     let text = |name, key| Some((name, item?.get(key)?.as_str()?.into()));
     [text("index", "_index"), text("_id", "_id")].into_iter().flatten().collect()

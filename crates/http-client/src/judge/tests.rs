@@ -37,10 +37,10 @@ fn elasticsearch_says_where_documents_are() {
     let places = |body: &str| Judge::Elasticsearch.places(&Answer::of(200, body));
     let body = r#"{"errors":false,"items":[{"create":{"_index":".ds-logs-1","_id":"a7","status":201}},
         {"index":{"status":400}},{"index":{"_id":7}},5]}"#;
-    let first: Place = vec![("index", ".ds-logs-1".into()), ("_id", "a7".into())];
+    let first: Whereabouts = vec![("index", ".ds-logs-1".into()), ("_id", "a7".into())];
     assert_eq!(places(body), [first, vec![], vec![], vec![]]);
-    assert_eq!(places("<html>"), [] as [Place; 0]);
-    assert_eq!(Judge::Splunk.places(&Answer::of(200, body)), [] as [Place; 0]);
+    assert_eq!(places("<html>"), [] as [Whereabouts; 0]);
+    assert_eq!(Judge::Splunk.places(&Answer::of(200, body)), [] as [Whereabouts; 0]);
 }
 
 #[test]
