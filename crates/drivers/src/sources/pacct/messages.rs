@@ -61,6 +61,10 @@ impl Wanted {
             let _ = write!(self.text, "{gap}{name}=");
             let begin = self.text.len();
             let _ = match accounted.numbers.get(at) {
+                // As syslog-ng prints them.
+                Some(number) if name == "ac_flag" => write!(self.text, "{:02x}", *number as u8),
+                Some(number) if name == "ac_etime" => write!(self.text, "{number:9.2}"),
+                Some(number) if matches!(name, "ac_utime" | "ac_stime") => write!(self.text, "{number:.2}"),
                 Some(number) => write!(self.text, "{number}"),
                 None => write!(self.text, "{}", String::from_utf8_lossy(accounted.command)),
             };
