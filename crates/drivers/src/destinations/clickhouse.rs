@@ -56,7 +56,7 @@ const OWN: &[Opt] = &[
         "`FILE:MESSAGE`: a file of protobuf's language in the server's folder of format schemas, and the message in it by which rows are read. \
          The columns of schema() are its fields, numbered in their order.",
     )
-    .sample(""),
+    .sample("\"row:Row\""),
     Opt::new(
         "format",
         Kind::Text,

@@ -12,8 +12,9 @@ fn every_option_of_every_destination_is_read() {
     for part in REGISTRY.destinations() {
         let component = part.table;
         // They stand in the place of others.
-        let value =
-            |name: &str| matches!(name, "json-var" | "azure-auth-header").then(|| LEFT_OUT.to_owned());
+        let value = |name: &str| {
+            matches!(name, "json-var" | "proto-var" | "azure-auth-header").then(|| LEFT_OUT.to_owned())
+        };
         let settings = built(component, &value, |s, cx, diags| (part.build)(s, cx, diags).is_ok());
         assert_eq!(unread(&settings), Vec::<String>::new(), "{}", component.name);
         assert_eq!(settings.undeclared(), Vec::<String>::new(), "{}", component.name);
@@ -46,7 +47,7 @@ fn a_fixed_template_reads_nothing() {
                     "ip-protocol" => "4".to_owned(),
                     "transport" => transport.to_owned(),
                     "tls" if transport == "tls" => SAMPLE_OF_CLIENT.to_owned(),
-                    "tls" | "json-var" | "azure-auth-header" => LEFT_OUT.to_owned(),
+                    "tls" | "json-var" | "proto-var" | "azure-auth-header" => LEFT_OUT.to_owned(),
                     "spoof-source" | "keep-alive" => "no".to_owned(),
                     "mark-mode" => "none".to_owned(),
                     "disk-buffer" => "reliable(no) capacity-bytes(10000000) dir(\"/tmp/sample\")".to_owned(),
