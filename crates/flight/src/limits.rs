@@ -34,6 +34,8 @@ pub struct Limits {
     pub keyed: bool,
     /// The client wants to know the number of each message on disk, and a batch ends with one that has one.
     pub numbered: bool,
+    /// The receiver knows by these numbers what comes again, however batches are cut then.
+    pub knows_again: bool,
 }
 
 /// An answer that takes longer is late, unless timeout() says otherwise: sources without flow-control are not
@@ -75,6 +77,7 @@ impl Default for Limits {
             answer: None,
             keyed: false,
             numbered: false,
+            knows_again: false,
         }
     }
 }

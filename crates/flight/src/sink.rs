@@ -118,6 +118,10 @@ impl<C: Client> Sink for FlightSink<C> {
         self.client.tick(now);
     }
 
+    fn is_numbered(&self) -> bool {
+        self.account.limits.knows_again
+    }
+
     fn kept_bytes(&self) -> usize {
         self.client.held_bytes()
     }

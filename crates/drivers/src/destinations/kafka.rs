@@ -162,7 +162,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let mut sends = sends(&properties, topic.clone().into_bytes(), enveloped);
     sends.transaction = wish.as_ref().map(|wish| Arc::clone(&wish.id));
     let mut limits = limits(s, &properties);
-    limits.numbered = keeps.is_some();
+    (limits.numbered, limits.knows_again) = (keeps.is_some(), keeps.is_some());
     let instance = format!("kafka,{servers},{topic}");
     let servers: Arc<[Server]> = listed.into();
     let name = key.clone();
@@ -286,5 +286,6 @@ fn limits(s: &Settings, p: &Properties) -> Limits {
         answer: Some(p.socket_timeout),
         keyed: false,
         numbered: false,
+        knows_again: false,
     }
 }

@@ -91,6 +91,7 @@ fn limits(s: &Settings, writer: &Writer) -> Limits {
         throttle: writing::throttle(s),
         answer: Some(reading::PATIENCE + Duration::from_secs(10)),
         numbered: writer.disk_buffer.is_some(),
+        knows_again: writer.disk_buffer.is_some(),
         ..Limits::default()
     }
 }

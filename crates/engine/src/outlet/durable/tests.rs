@@ -516,3 +516,18 @@ fn a_sink_hears_whether_more_can_come_before_it_is_done() {
     });
     assert_eq!(desk.outlet().waiting(), 99, "the disk is full, and memory is not");
 }
+
+/// After a power loss no more than a stated size may come again: more is not let go before some is finished.
+#[test]
+fn a_sink_hears_that_it_has_all_that_it_gets_for_now() {
+    let mut desk = Desk::new(true).with(|options| options.memory_messages = None);
+    for _ in 0..40 {
+        desk.push(100_000, true, None);
+    }
+    wait_until(|| {
+        desk.pump();
+        *desk.supply.lock() == Supply::Ended
+    });
+    assert!(!desk.outlet().queue.lock().spool.as_ref().expect("a spool").is_behind(), "memory has room");
+    desk.check_all();
+}

@@ -42,6 +42,8 @@ pub(super) struct Ahead {
     peer_waits: u32,
     /// Everything before it is written.
     written: u64,
+    /// What stays behind may only go when some of what is in front of it is finished.
+    is_at_end: bool,
 }
 
 impl Ahead {
@@ -73,6 +75,11 @@ impl Ahead {
 }
 
 impl Spool {
+    /// Whether what waits behind what was let go is let go only when some of that is finished.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.ahead.is_at_end
+    }
+
     /// Whoever waits for the disk is called when it is worth asking again.
     pub(super) fn wait_for(queue: &Queue, outlet: Weak<Outlet>) {
         queue.on_move(Box::new(move || {
@@ -90,7 +97,8 @@ impl Spool {
             return Wait::No;
         };
         let ahead = &mut self.ahead;
-        let mut room = ahead.room;
+        let (mut room, mut gone) = (ahead.room, 0);
+        ahead.is_at_end = false;
         while let Some(chunk) = chunks.front() {
             if !ahead.is_written(queue, chunk) {
                 return Wait::No;
@@ -99,18 +107,19 @@ impl Spool {
             // One that was begun had room then.
             let begun = chunk.done() > 0 || chunk.sent() > 0 || !chunk.rest().is_empty();
             if !ahead.numbered && !begun && bytes > room {
-                if !work.is_empty() {
-                    return Wait::No;
-                }
-                let Some(found) = queue.room_ahead(ahead.untold, bytes) else { return Wait::Disk };
-                ahead.room = found;
-                room = found;
+                let untold = ahead.untold + gone;
+                let Some(found) = queue.room_ahead(untold, bytes) else {
+                    return if work.is_empty() { Wait::Disk } else { Wait::No };
+                };
+                (ahead.room, room) = (found + gone, found);
                 // One that is larger than everything goes alone.
-                if bytes > room && ahead.untold > 0 {
-                    return Wait::Peer;
+                if bytes > room && untold > 0 {
+                    ahead.is_at_end = true;
+                    return if work.is_empty() { Wait::Peer } else { Wait::No };
                 }
             }
             room = room.saturating_sub(bytes);
+            gone += bytes;
             work.extend(chunks.pop_front());
         }
         Wait::No

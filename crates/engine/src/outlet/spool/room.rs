@@ -34,6 +34,10 @@ impl Spool {
     pub fn supply(&self, messages: usize) -> Supply {
         let is_read = self.behind.is_none() || self.is_half_empty(messages);
         let takes = !matches!(self.refused, Some(Full::Capacity | Full::Disk | Full::Closed));
-        if is_read && takes && !self.is_full(messages) { Supply::Disk } else { Supply::Ended }
+        if is_read && takes && !self.is_at_end() && !self.is_full(messages) {
+            Supply::Disk
+        } else {
+            Supply::Ended
+        }
     }
 }
