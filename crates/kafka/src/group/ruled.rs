@@ -38,6 +38,8 @@ pub(super) struct Ruled {
     /// Of these, what is being given back.
     returning: Vec<TopicPartition>,
     leaving: bool,
+    /// The last question was a sign of life.
+    has_signed: bool,
 }
 
 impl Ruled {
@@ -50,6 +52,7 @@ impl Ruled {
             owned: BTreeSet::new(),
             returning: Vec::new(),
             leaving: false,
+            has_signed: false,
         }
     }
 
@@ -104,8 +107,12 @@ impl Group {
             self.given_back();
         }
         let age = |at: Instant| now.saturating_duration_since(at);
-        let interval = self.ruled.as_ref().map_or(INTERVAL, |ruled| ruled.interval);
-        let is_due = self.heartbeat.is_none_or(|last| age(last) >= interval);
+        let ruled = self.ruled.as_mut()?;
+        // Answers wait behind those that bring messages, often for longer than the interval: a sign of life
+        // that is due each time leaves every other turn to what else there is to say.
+        let has_signed = std::mem::take(&mut ruled.has_signed);
+        let has_turn = !has_signed || self.commits.is_empty() && self.wanted.is_empty();
+        let is_due = self.heartbeat.is_none_or(|last| has_turn && age(last) >= ruled.interval);
         match self.state {
             State::Left => None,
             State::Out if self.leaves || self.topics.is_empty() => None,
@@ -130,10 +137,11 @@ impl Group {
 
     /// Says all there is to say each time: so nothing depends on what was lost.
     fn sign_of_life(&mut self, epoch: i32, now: Instant) -> Option<Ask> {
-        let ruled = self.ruled.as_ref()?;
         if self.member.id.is_empty() {
             self.member.id = unique_name()?;
         }
+        let ruled = self.ruled.as_mut()?;
+        ruled.has_signed = true;
         self.heartbeat = Some(now);
         let mut member = self.member.clone();
         member.generation = epoch;

@@ -209,6 +209,29 @@ fn a_coordinator_that_divides_takes_one_and_gives_another() {
     assert_eq!(assigned, [News::Assigned(vec![(at(1), None)])]);
 }
 
+/// Each answer takes longer than the interval between two signs of life.
+#[test]
+fn signs_of_life_leave_a_turn_to_what_else_there_is_to_say() {
+    let now = Instant::now();
+    let mut group = ruled(None, now);
+    let at_turn = |turn: u64| now + Duration::from_secs(4 * turn);
+    assert_eq!(owned_of(group.next(at_turn(1))), vec![(NUMBER, vec![0])]);
+    hear(&mut group, share(2, Some(&[0, 1])), at_turn(2));
+    assert_eq!(owned_of(group.next(at_turn(2))), vec![(NUMBER, vec![0, 1])], "what is new is said at once");
+    hear(&mut group, share(2, None), at_turn(3));
+    assert_eq!(group.next(at_turn(3)), Some(Ask::Committed("g".into(), vec![at(1)])));
+    group.commit(std::iter::once((at(0), 9)));
+    hear(&mut group, OfGroup::Committed(0, vec![offset(1, -1)]), at_turn(4));
+    assert_eq!(owned_of(group.next(at_turn(4))), vec![(NUMBER, vec![0, 1])]);
+    hear(&mut group, share(2, None), at_turn(5));
+    assert!(matches!(group.next(at_turn(5)), Some(Ask::CommitRuled(..))));
+    hear(&mut group, OfGroup::Commits(vec![(at(0), 0)]), at_turn(6));
+    for turn in 6..8 {
+        assert_eq!(owned_of(group.next(at_turn(turn))), vec![(NUMBER, vec![0, 1])]);
+        hear(&mut group, share(2, None), at_turn(turn + 1));
+    }
+}
+
 #[test]
 fn a_member_that_is_fenced_has_nothing_and_joins_anew() {
     let now = Instant::now();
