@@ -136,7 +136,7 @@ fn in_a_partition_once_its_transaction_is_over() {
     let lab = Lab::new();
     let Some(server) = Kafka::start(&lab, "", None) else { return skip(kafka::MISSING) };
     server.create("logs", 1, &[]);
-    let own = "topic(logs) message(\"$MSG\") sync-send(yes) batch-lines(10) persist-name(explained)";
+    let own = "topic(logs) message(\"$MSG\") sync-send(yes) persist-name(explained)";
     let queues = asked(&lab, &format!("kafka(bootstrap-servers(\"{}\") {own});", server.server()));
     assert_eq!((texts(&queues, "topic"), numbers(&queues, "partition")), (["logs"].into(), [0].into()));
     let offsets = numbers(&queues, "offset");
