@@ -119,29 +119,37 @@ impl Connection<'_> {
     fn produce(&self, input: &mut Input<'_>, values: &mut Vec<u8>) -> Vec<u8> {
         input.text();
         input.take(6);
-        let topics = input.number(4) as i32;
-        let mut out = topics.to_be_bytes().to_vec();
-        for _ in 0..topics {
-            let topic = input.text();
-            let partitions = input.number(4) as i32;
-            out.extend((topic.len() as i16).to_be_bytes());
-            out.extend(topic);
-            out.extend(partitions.to_be_bytes());
-            for _ in 0..partitions {
-                let partition = input.number(4) as i32;
-                let length = input.number(4).max(0) as usize;
-                let batches = input.take(length);
-                match self.log {
-                    Some(log) => log.append(batches),
-                    None => records(batches, values),
-                }
-                out.extend(partition.to_be_bytes());
-                out.extend([0; 30]);
-                out.extend([0xff, 0xff]);
+        let mut out = Vec::new();
+        each(input, &mut out, |input, out| {
+            let partition = input.number(4) as i32;
+            let length = input.number(4).max(0) as usize;
+            let batches = input.take(length);
+            match self.log {
+                Some(log) => log.append(batches),
+                None => records(batches, values),
             }
-        }
+            out.extend(partition.to_be_bytes());
+            out.extend([0; 30]);
+            out.extend([0xff, 0xff]);
+        });
         out.extend([0; 4]);
         out
+    }
+}
+
+/// The partitions of each topic; the answer names them again.
+fn each<'a>(input: &mut Input<'a>, out: &mut Vec<u8>, mut one: impl FnMut(&mut Input<'a>, &mut Vec<u8>)) {
+    let topics = input.number(4) as i32;
+    out.extend(topics.to_be_bytes());
+    for _ in 0..topics {
+        let topic = input.text();
+        let partitions = input.number(4) as i32;
+        out.extend((topic.len() as i16).to_be_bytes());
+        out.extend(topic);
+        out.extend(partitions.to_be_bytes());
+        for _ in 0..partitions {
+            one(input, out);
+        }
     }
 }
 

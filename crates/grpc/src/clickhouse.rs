@@ -83,7 +83,7 @@ pub fn load(part: &Part<'_>, insert: &Insert) -> Load {
         }
     });
     frame::end(&mut out);
-    Load { path: PATH, message: out, key: part.key.to_vec(), messages: part.messages.len(), refused }
+    Load { refused, ..Load::of(PATH, out, part) }
 }
 
 /// A message of protobuf, as it is: one that is none would cost all that stand behind it.

@@ -68,13 +68,7 @@ pub fn load(part: &Part<'_>, labels: &Labels) -> Load {
         }
     }
     frame::end(&mut out);
-    Load {
-        path: PATH,
-        message: out,
-        key: part.key.to_vec(),
-        messages: part.messages.len(),
-        refused: Vec::new(),
-    }
+    Load::of(PATH, out, part)
 }
 
 /// The message of an answer says nothing.

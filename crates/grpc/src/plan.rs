@@ -1,7 +1,7 @@
 //! What all calls of a destination have in common, and a batch on its way.
 
 use crate::judge::Actions;
-use flight::Outcome;
+use flight::{Outcome, Part};
 use http_client::proof::account::Account;
 use http_client::{HeaderName, HeaderValueOf, Network, Url};
 use std::time::Duration;
@@ -49,4 +49,12 @@ pub struct Load {
     pub messages: usize,
     /// Messages that cannot be sent, by their place, and why: the others go without them.
     pub refused: Vec<(usize, String)>,
+}
+
+impl Load {
+    /// All messages of a batch, as `message`.
+    pub fn of(path: &'static str, message: Vec<u8>, part: &Part<'_>) -> Load {
+        let (key, messages) = (part.key.to_vec(), part.messages.len());
+        Load { path, message, key, messages, refused: Vec::new() }
+    }
 }

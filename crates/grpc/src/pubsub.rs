@@ -31,13 +31,7 @@ pub fn load(part: &Part<'_>, attributes: &Attributes) -> Load {
         });
     }
     frame::end(&mut out);
-    Load {
-        path: PATH,
-        message: out,
-        key: part.key.to_vec(),
-        messages: part.messages.len(),
-        refused: Vec::new(),
-    }
+    Load::of(PATH, out, part)
 }
 
 /// An id for each message says that the server has it.

@@ -1,6 +1,6 @@
 //! What the broker keeps for who reads: the batches of one partition, as they came.
 
-use super::Input;
+use super::{Input, each};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -109,22 +109,6 @@ impl Log {
             out.extend(offset.to_be_bytes());
         });
         out
-    }
-}
-
-/// The partitions of each topic; the answer names them again.
-fn each<'a>(input: &mut Input<'a>, out: &mut Vec<u8>, mut one: impl FnMut(&mut Input<'a>, &mut Vec<u8>)) {
-    let topics = input.number(4) as i32;
-    out.extend(topics.to_be_bytes());
-    for _ in 0..topics {
-        let topic = input.text();
-        let partitions = input.number(4) as i32;
-        out.extend((topic.len() as i16).to_be_bytes());
-        out.extend(topic);
-        out.extend(partitions.to_be_bytes());
-        for _ in 0..partitions {
-            one(input, out);
-        }
     }
 }
 

@@ -159,20 +159,22 @@ fn distinct(lab: &Lab) -> usize {
     lab.lines("out").iter().collect::<std::collections::HashSet<_>>().len()
 }
 
-#[test]
-fn members_of_a_group_divide_partitions_and_double_nothing() {
+/// Waits until both have written so many different lines, and says how many came twice.
+#[track_caller]
+fn total(labs: [&Lab; 2], count: usize) -> usize {
+    wait_until("all of it", || distinct(labs[0]) + distinct(labs[1]) >= count);
+    let all: Vec<String> = labs.iter().flat_map(|lab| lab.lines("out")).collect();
+    assert_all(&all, count)
+}
+
+/// Two members of a group, one after the other, while messages come to four partitions. `given_back`: the one
+/// that gives some of them back goes on with the others, and says so.
+fn members_come_and_go(broker: &str, options: &str, given_back: Option<&str>) {
     let (lab, second) = (Lab::new(), Lab::new());
-    let Some(kafka) = Kafka::start(&lab, "", None) else { return skip(MISSING) };
+    let Some(kafka) = Kafka::start(&lab, broker, None) else { return skip(MISSING) };
     kafka.create("logs", 4, &[]);
-    let options = "topic(\"logs\" => \"-1\") read-old-records(yes) persist-store(remote) \
-                   config(\"group.id\" => \"workers\" \"heartbeat.interval.ms\" => \"500\" \"session.timeout.ms\" => \"6000\")";
     let config = config(&kafka.server(), options, "$MSG");
-    let total = |n: usize| {
-        wait_until("all of it", || distinct(&lab) + distinct(&second) >= n);
-        let mut all = lab.lines("out");
-        all.extend(second.lines("out"));
-        assert_all(&all, n)
-    };
+    let total = |count| total([&lab, &second], count);
     kafka.produce("logs", &lines(0, 2000));
     let mut one = Penstock::start(&lab, &config);
     assert_eq!(total(2000), 0);
@@ -180,6 +182,7 @@ fn members_of_a_group_divide_partitions_and_double_nothing() {
     let mut two = Penstock::start(&second, &config);
     kafka.produce("logs", &lines(2000, 6000));
     assert_eq!(total(6000), 0, "a rebalance doubles nothing");
+    given_back.iter().for_each(|said| one.wait_log(said));
     two.wait_log("Partitions of Kafka are read");
     kafka.produce("logs", &lines(6000, 8000));
     assert_eq!(total(8000), 0);
@@ -196,6 +199,13 @@ fn members_of_a_group_divide_partitions_and_double_nothing() {
     let mut two = Penstock::start(&second, &config);
     total(10_000);
     two.wait_settled_input().assert_balanced();
+}
+
+#[test]
+fn members_of_a_group_divide_partitions_and_double_nothing() {
+    let options = "topic(\"logs\" => \"-1\") read-old-records(yes) persist-store(remote) \
+                   config(\"group.id\" => \"workers\" \"heartbeat.interval.ms\" => \"500\" \"session.timeout.ms\" => \"6000\")";
+    members_come_and_go("", options, None);
 }
 
 #[test]

@@ -118,14 +118,7 @@ fn put_optional(out: &mut Vec<u8>, number: u32, bytes: &[u8]) {
 pub fn load(part: &Part<'_>, scope: &[u8]) -> Load {
     let letter = http_client::keys(part.key).next().and_then(|letter| letter.first());
     let signal = Signal::of_letter(letter.copied().unwrap_or_default());
-    let message = request(part.messages, scope);
-    Load {
-        path: signal.path(),
-        message,
-        key: part.key.to_vec(),
-        messages: part.messages.len(),
-        refused: Vec::new(),
-    }
+    Load::of(signal.path(), request(part.messages, scope), part)
 }
 
 /// The message of a call in its frame.

@@ -1,6 +1,6 @@
 //! Groups whose coordinator divides (`group.protocol=consumer`), with a real broker.
 
-use super::{assert_all, config, distinct, lines};
+use super::{config, lines, members_come_and_go, total};
 use testkit::kafka::{Kafka, MISSING};
 use testkit::{Lab, Penstock, Signal, run_command, skip, wait_until};
 
@@ -15,45 +15,10 @@ fn member(more: &str) -> String {
     )
 }
 
-/// Waits until both have written so many different lines, and says how many came twice.
-#[track_caller]
-fn total(labs: [&Lab; 2], count: usize) -> usize {
-    wait_until("all of it", || distinct(labs[0]) + distinct(labs[1]) >= count);
-    let all: Vec<String> = labs.iter().flat_map(|lab| lab.lines("out")).collect();
-    assert_all(&all, count)
-}
-
 #[test]
 fn members_come_and_go_and_double_nothing() {
-    let (lab, second) = (Lab::new(), Lab::new());
-    let Some(kafka) = Kafka::start(&lab, BROKER, None) else { return skip(MISSING) };
-    kafka.create("logs", 4, &[]);
-    let config = config(&kafka.server(), &member("\"group.remote.assignor\" => \"uniform\""), "$MSG");
-    let total = |count| total([&lab, &second], count);
-    kafka.produce("logs", &lines(0, 2000));
-    let mut one = Penstock::start(&lab, &config);
-    assert_eq!(total(2000), 0);
-    // A second member comes while messages do: the first one gives back two partitions and reads on.
-    let mut two = Penstock::start(&second, &config);
-    kafka.produce("logs", &lines(2000, 6000));
-    assert_eq!(total(6000), 0, "a rebalance doubles nothing");
-    one.wait_log("Partitions of Kafka are given back");
-    two.wait_log("Partitions of Kafka are read");
-    kafka.produce("logs", &lines(6000, 8000));
-    assert_eq!(total(8000), 0);
-    assert!(!second.lines("out").is_empty(), "both have read");
-    // It leaves in peace: the other one has everything again.
-    two.stop();
-    kafka.produce("logs", &lines(8000, 9000));
-    assert_eq!(total(9000), 0, "an orderly end doubles nothing");
-    wait_until("everything to be committed", || kafka.committed("workers") == 9000);
-    // A member that is killed: the next one goes on from what was committed.
-    one.signal(Signal::KILL);
-    one.wait_end();
-    kafka.produce("logs", &lines(9000, 10_000));
-    let mut two = Penstock::start(&second, &config);
-    total(10_000);
-    two.wait_settled_input().assert_balanced();
+    let options = member("\"group.remote.assignor\" => \"uniform\"");
+    members_come_and_go(BROKER, &options, Some("Partitions of Kafka are given back"));
 }
 
 #[test]
