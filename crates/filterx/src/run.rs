@@ -20,6 +20,7 @@ pub use follow::{Followed, Judgement};
 use crate::functions::{Piece, Places};
 use crate::program::{Block, Statement, Variable, Written};
 use filter::FilterContext;
+use parsers::scanners::kv::Text;
 use record::{Batch, Record};
 use value::{Span, Value};
 use wire::pairs::Outline;
@@ -72,6 +73,8 @@ pub(crate) struct Memory {
     pub stack: Vec<Value>,
     /// What a scanner has found in a text.
     pub pieces: Vec<Piece>,
+    /// The same of keys that are texts of the block.
+    pub known: Vec<(u32, Text)>,
     pub places: Places,
     /// Of the text whose pairs were read last.
     pub outline: Outline,

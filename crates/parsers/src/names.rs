@@ -3,6 +3,7 @@
 
 use crate::learned::Learned;
 use record::{Demand, NameId, name_of};
+use wire::pairs::Endings;
 
 /// The names `prefix` + key.
 #[derive(Clone, Debug)]
@@ -89,8 +90,8 @@ pub fn wanted(prefix: &str, demand: &Demand) -> Option<Vec<(Box<[u8]>, NameId)>>
 pub struct Table<V = NameId> {
     /// A bit for each key, by its length and last byte: most others end here.
     sieve: u64,
-    /// The same by the last two bytes, for texts where the beginning of the key is not known yet.
-    endings: u64,
+    /// The last two bytes, for texts where the beginning of the key is not known yet.
+    endings: Endings,
     /// First entry of each bucket plus one.
     heads: Box<[u16; 256]>,
     entries: Vec<Entry<V>>,
@@ -108,7 +109,7 @@ impl<V: Copy> Table<V> {
     pub fn new(keys: Vec<(Box<[u8]>, V)>) -> Table<V> {
         let mut table = Table {
             sieve: 0,
-            endings: 0,
+            endings: Endings::default(),
             heads: Box::new([0; 256]),
             entries: Vec::with_capacity(keys.len()),
         };
@@ -119,12 +120,7 @@ impl<V: Copy> Table<V> {
             *head = table.entries.len() as u16;
             let Some(key) = table.entries.last().map(|entry| &*entry.key) else { continue };
             table.sieve |= 1 << sieve(key.last().copied().unwrap_or(0), key.len());
-            table.endings |= match key {
-                [.., before, last] => 1 << ending(*before, *last),
-                // Anything may stand before it.
-                [one] => (0..64).fold(0, |bits, before| bits | 1 << ending(before, *one)),
-                [] => u64::MAX,
-            };
+            table.endings.add(key);
         }
         table
     }
@@ -149,13 +145,9 @@ impl<V: Copy> Table<V> {
         }
     }
 
-    /// False when no key ends at `end`.
-    #[inline(always)]
-    pub fn may_end(&self, text: &[u8], end: usize) -> bool {
-        match text.get(end.wrapping_sub(2)..end) {
-            Some([before, last]) => self.endings >> ending(*before, *last) & 1 != 0,
-            _ => true,
-        }
+    /// How its keys end.
+    pub fn endings(&self) -> &Endings {
+        &self.endings
     }
 
     fn find(&self, text: &[u8], start: usize, end: usize) -> Option<V> {
@@ -170,11 +162,6 @@ impl<V: Copy> Table<V> {
         }
         None
     }
-}
-
-#[inline(always)]
-fn ending(before: u8, last: u8) -> u32 {
-    (u32::from(last) ^ u32::from(before) << 3) & 63
 }
 
 #[inline(always)]
@@ -216,7 +203,6 @@ mod tests {
                     assert_eq!(table.get(&asked), same.then_some(7), "{len} {wanted} {other} {change}");
                     let within = [b"xy", &asked[..], b"=more text"].concat();
                     let found = table.at(&within, 2, 2 + asked.len());
-                    assert!(!same || table.may_end(&within, 2 + asked.len()));
                     assert_eq!(found, same.then_some(7), "{len} {wanted} {other} {change}");
                 }
             }

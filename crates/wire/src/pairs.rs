@@ -5,8 +5,15 @@
 //! Only texts of the ordinary kind have an outline. For all others there is a reader that goes from sign to
 //! sign.
 
+mod endings;
+mod picks;
+
+pub use endings::Endings;
+pub use picks::{Pick, start_of_key};
+
 use crate::word::{Lanes, PairSigns, Places, Windowed, with_lanes};
 use memchr::memchr2;
+use picks::{Keep, KeepAll, KeepSome, Keyed};
 
 /// Longer texts have no outline.
 pub const TEXT_MAX: usize = 1 << 16;
@@ -35,19 +42,31 @@ impl Separators {
 }
 
 /// What keys are made of.
+#[inline]
 pub fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
+    WORDS[usize::from(byte)]
 }
+
+static WORDS: [bool; 256] = {
+    let mut words = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let at = byte as u8;
+        words[byte] = at.is_ascii_alphanumeric() || matches!(at, b'_' | b'.' | b'-');
+        byte += 1;
+    }
+    words
+};
 
 /// Where the separators behind keys stand. Such a key is a word at the beginning of the text, behind a blank
 /// or behind a pair separator of one byte, and is not part of a value in quotes.
 #[derive(Default)]
 pub struct Outline {
     places: Places<MANY>,
+    picks: Vec<Pick>,
     quoted: Vec<Quoted>,
     /// Pair separators may stand between.
     broken: bool,
-    found: Found,
 }
 
 /// A value in quotes.
@@ -63,6 +82,8 @@ pub struct Quoted {
 /// What was seen outside values in quotes; bits of any window.
 #[derive(Default)]
 struct Found {
+    /// Separators behind keys.
+    keyed: u64,
     /// Separators without such a key before them.
     strays: u64,
     /// Bytes with which a pair separator may begin.
@@ -84,10 +105,27 @@ impl Outline {
             return false;
         }
         self.places.begin(text.len());
-        self.quoted.clear();
-        self.found = Found::default();
-        with_lanes(Draw { text, separators, outline: self });
-        let Found { strays, breaks, quotes, quoted, gaps, faults } = self.found;
+        let found = find(text, separators, &mut self.quoted, KeepAll(&mut self.places));
+        self.is_drawn(&found)
+    }
+
+    /// The same, of which only pairs are kept whose key has one of these endings, and may be read. They are
+    /// the [`Outline::picks`]; there are no places.
+    #[inline]
+    pub fn draw_some(&mut self, text: &[u8], separators: &Separators, endings: &Endings) -> bool {
+        if text.len() > TEXT_MAX {
+            return false;
+        }
+        self.picks.clear();
+        let keep = KeepSome { picks: &mut self.picks, endings, is_open: false };
+        let found = find(text, separators, &mut self.quoted, keep);
+        self.is_drawn(&found)
+    }
+
+    /// Whether a text of which this was found has an outline.
+    #[inline]
+    fn is_drawn(&mut self, found: &Found) -> bool {
+        let Found { strays, breaks, quotes, quoted, gaps, faults, .. } = *found;
         self.broken = breaks != 0;
         // Behind a pair separator or a value in quotes, any word before a separator is a key; a value in
         // quotes may stand behind blanks.
@@ -99,6 +137,12 @@ impl Outline {
     #[inline]
     pub fn places(&self) -> &[u32] {
         self.places.all()
+    }
+
+    /// The pairs that may be read, in order.
+    #[inline]
+    pub fn picks(&self) -> &[Pick] {
+        &self.picks
     }
 
     /// The values in quotes behind these separators, in order.
@@ -114,22 +158,35 @@ impl Outline {
     }
 }
 
-struct Draw<'a> {
-    text: &'a [u8],
-    separators: &'a Separators,
-    outline: &'a mut Outline,
+/// Looks at all windows of a text; what was seen in them.
+#[inline]
+fn find(text: &[u8], separators: &Separators, quoted: &mut Vec<Quoted>, keep: impl Keep) -> Found {
+    quoted.clear();
+    let mut found = Found::default();
+    with_lanes(Draw { text, separators, quoted, found: &mut found, keep });
+    found
 }
 
-impl Windowed for Draw<'_> {
+struct Draw<'a, K> {
+    text: &'a [u8],
+    separators: &'a Separators,
+    quoted: &'a mut Vec<Quoted>,
+    found: &'a mut Found,
+    keep: K,
+}
+
+impl<K: Keep> Windowed for Draw<'_, K> {
     #[inline(always)]
-    fn run<L: Lanes>(self) {
-        let Draw { text, separators, outline } = self;
-        let pair = separators.pair.first().copied().unwrap_or(0);
-        let mut edge = Edge { key_may_begin: 1, ..Edge::default() };
-        let (windows, rest) = text.as_chunks::<64>();
+    fn run<L: Lanes>(mut self) {
+        let (mut edge, mut seen) = (Edge { key_may_begin: 1, ..Edge::default() }, Found::default());
+        let (windows, rest) = self.text.as_chunks::<64>();
         let mut base = 0;
         for window in windows {
-            edge.window(&L::pair_signs(window, separators.key, pair), base, text, separators, outline);
+            match edge.quoted_to >= base + 64 {
+                // All of it stands in quotes.
+                true => edge = Edge { quoted_to: edge.quoted_to, ..Edge::default() },
+                false => self.window::<L>(&mut edge, &mut seen, window, base),
+            }
             base += 64;
         }
         if !rest.is_empty() {
@@ -137,8 +194,9 @@ impl Windowed for Draw<'_> {
             if let Some(to) = window.get_mut(..rest.len()) {
                 to.copy_from_slice(rest);
             }
-            edge.window(&L::pair_signs(&window, separators.key, pair), base, text, separators, outline);
+            self.window::<L>(&mut edge, &mut seen, &window, base);
         }
+        *self.found = seen;
     }
 }
 
@@ -157,64 +215,62 @@ struct Edge {
     quoted_to: usize,
 }
 
-impl Edge {
+impl<K: Keep> Draw<'_, K> {
     #[inline(always)]
-    fn window(
-        &mut self,
-        signs: &PairSigns,
-        base: usize,
-        text: &[u8],
-        separators: &Separators,
-        outline: &mut Outline,
-    ) {
-        let PairSigns { not_words, blanks, separators: all, pairs, quotes } = *signs;
+    fn window<L: Lanes>(&mut self, edge: &mut Edge, seen: &mut Found, window: &[u8; 64], base: usize) {
+        let pair = self.separators.pair.first().copied().unwrap_or(0);
+        let signs = L::pair_signs(window, self.separators.key, pair);
+        let PairSigns { not_words, blanks, separators: all, pairs, quotes } = signs;
         let words = !not_words;
-        let before = if separators.pair.len() == 1 { blanks | pairs } else { blanks };
-        let starts = words & !(words << 1 | self.word) & (before << 1 | self.key_may_begin);
+        let before = if self.separators.pair.len() == 1 { blanks | pairs } else { blanks };
+        let starts = words & !(words << 1 | edge.word) & (before << 1 | edge.key_may_begin);
         // A word and a bit at its beginning add up to a bit behind its end.
-        let (sum, over) = words.overflowing_add(starts | self.key);
+        let (sum, over) = words.overflowing_add(starts | edge.key);
         let keyed = sum & not_words & all;
-        let mut outside = self.outside(base);
+        let mut outside = edge.outside(base);
         let mut found = keyed & outside;
-        let mut opening = quotes & (found << 1 | self.value) & outside;
+        let mut opening = quotes & (found << 1 | edge.value) & outside;
         while opening != 0 {
             let at = opening.trailing_zeros();
-            outline.found.quoted = 1;
-            let Some(quoted) = quoted(text, base + at as usize, separators) else {
-                outline.found.faults = 1;
+            seen.quoted = 1;
+            let Some(quoted) = quoted(self.text, base + at as usize, self.separators) else {
+                seen.faults = 1;
                 return;
             };
-            outline.quoted.push(quoted);
-            self.quoted_to = quoted.close as usize + 1;
-            let behind = self.outside(base);
+            self.quoted.push(quoted);
+            edge.quoted_to = quoted.close as usize + 1;
+            let behind = edge.outside(base);
             outside &= behind | !(u64::MAX << at);
             found &= outside;
             opening = quotes & (found << 1) & behind;
         }
         let strays = all & outside & !found;
-        let seen = &mut outline.found;
         // Blanks between a key and its separator; a separator before the first key.
-        seen.faults |= strays & (blanks << 1 | self.blank);
-        if outline.places.is_empty() {
+        seen.faults |= strays & (blanks << 1 | edge.blank);
+        if seen.keyed == 0 {
             seen.faults |= strays & (found & found.wrapping_neg()).wrapping_sub(1);
         }
+        seen.keyed |= found;
         seen.strays |= strays;
         seen.breaks |= pairs & outside;
         seen.quotes |= quotes & outside;
-        seen.gaps |= blanks & outside & (found << 1 | self.value);
-        *self = Edge {
+        seen.gaps |= blanks & outside & (found << 1 | edge.value);
+        *edge = Edge {
             key_may_begin: before >> 63,
             key: u64::from(over),
             word: words >> 63,
             value: found >> 63,
             blank: blanks >> 63,
-            quoted_to: self.quoted_to,
+            quoted_to: edge.quoted_to,
         };
-        if outline.places.put(base, found).is_none() {
-            outline.found.faults = 1;
+        let keyed = Keyed { base, separators: found, starts };
+        if self.keep.keep::<L>(self.text, window, keyed).is_none() {
+            seen.faults = 1;
         }
     }
+}
 
+impl Edge {
     /// The bytes of a window that are not part of the last value in quotes.
     #[inline(always)]
     fn outside(&self, base: usize) -> u64 {

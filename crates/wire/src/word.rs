@@ -3,9 +3,11 @@
 
 pub(crate) mod chunks;
 mod places;
+mod rows;
 pub(crate) mod wide;
 
 pub(crate) use places::Places;
+pub(crate) use rows::Rows;
 pub(crate) use wide::{JsonSigns, Lanes, PairSigns, Plain, Windowed, sdata_marks, with_lanes};
 
 const LOW: u64 = 0x0101_0101_0101_0101;

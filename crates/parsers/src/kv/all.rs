@@ -1,12 +1,12 @@
 //! All pairs of a text by its outline: a key is mostly the one that came next in the message before, and a
 //! value ends where the next key begins.
 
-use super::outlined::{start_of_key, value};
+use super::outlined::value;
 use super::scan::Text;
 use crate::learned::Learned;
 use record::NameId;
 use std::ops::Range;
-use wire::pairs::{Outline, Quoted, Separators, is_word};
+use wire::pairs::{Outline, Quoted, Separators, is_word, start_of_key};
 
 /// Calls `pair` with the place of the key, its name with this prefix and the place of its value for each
 /// pair, in order. False, and none is called, where the text has no outline.

@@ -4,7 +4,7 @@ use super::scan::{Text, skip_blanks};
 use crate::names::Table;
 use memchr::memchr;
 use std::ops::Range;
-use wire::pairs::{Outline, Separators, closing_quote, is_word};
+use wire::pairs::{Outline, Separators, closing_quote, start_of_key};
 
 /// Calls `pair` with the key, what the table has for it and the place of its value for each pair whose key is
 /// there, in order. False, and none is called, where the text has no outline.
@@ -16,20 +16,16 @@ pub fn read<V: Copy>(
     table: &Table<V>,
     mut pair: impl FnMut(&[u8], V, Text),
 ) -> bool {
-    if !outline.draw(text, separators) {
+    if !outline.draw_some(text, separators, table.endings()) {
         return false;
     }
-    let places = outline.places();
-    for (index, place) in places.iter().enumerate() {
-        let separator = *place as usize;
-        if !table.may_end(text, separator) {
-            continue;
+    let breaks = if outline.is_broken() { Some(&*separators.pair) } else { None };
+    for pick in outline.picks() {
+        let (start, separator) = (pick.key as usize, pick.separator as usize);
+        if let Some(known) = table.at(text, start, separator) {
+            let value = value(text, separator + 1, pick.limit as usize, breaks);
+            pair(text.get(start..separator).unwrap_or_default(), known, value);
         }
-        let start = start_of_key(text, separator);
-        let Some(name) = table.at(text, start, separator) else { continue };
-        let limit = places.get(index + 1).map_or(text.len(), |next| start_of_key(text, *next as usize));
-        let breaks = if outline.is_broken() { Some(&*separators.pair) } else { None };
-        pair(text.get(start..separator).unwrap_or_default(), name, value(text, separator + 1, limit, breaks));
     }
     true
 }
@@ -62,14 +58,20 @@ pub fn each(
     true
 }
 
-pub(super) fn start_of_key(text: &[u8], separator: usize) -> usize {
-    let before = text.get(..separator).unwrap_or_default();
-    before.iter().rposition(|b| !is_word(*b)).map_or(0, |at| at + 1)
-}
-
 /// The value at `at`, with the next key at `limit` and, in a text that has them, a separator of pairs before
 /// it.
+#[inline(always)]
 pub(super) fn value(text: &[u8], at: usize, limit: usize, breaks: Option<&[u8]>) -> Text {
+    // Behind quotes and blanks in ASCII, as most begin.
+    match breaks.is_none() && text.get(at).is_some_and(|first| *first > b'\'') {
+        true => Text::bare(text, at, limit),
+        false => another_value(text, at, limit, breaks),
+    }
+}
+
+/// A value that may stand in quotes, behind blanks or in front of a pair separator.
+#[inline(never)]
+fn another_value(text: &[u8], at: usize, limit: usize, breaks: Option<&[u8]>) -> Text {
     if let Some(quote @ (b'"' | b'\'')) = text.get(at).copied()
         && let Some(end) = closing_quote(text, at)
     {
@@ -247,6 +249,7 @@ mod tests {
         fn finds_what_a_walk_finds(pieces in proptest::collection::vec(prop_oneof![
             6 => "(a|b|user|user-name|x.y|[a-z]{1,9})=[a-z0-9]{0,9}[ ,;]{1,2}",
             2 => "(a|b|user)=\"[a-z =,;]{0,20}\"[ ,;]{1,2}",
+            1 => "(a|b|user)=\"([a-z ]{20,60}( a=1|\\\\\")?){1,4}\"[ ,;]{1,2}",
             1 => "[ =,;a\"'\\\\!-]{0,4}",
             1 => "[a-z ]{0,150}",
             1 => "[ ]{0,70}",

@@ -1,4 +1,4 @@
-use super::{Outline, Separators, TEXT_MAX};
+use super::{Endings, Outline, Pick, Separators, TEXT_MAX};
 use crate::word::{Lanes, PairSigns, Plain, Windowed, with_lanes};
 use proptest::prelude::*;
 
@@ -39,6 +39,24 @@ fn keys_outside_quotes() {
     }
     let long = "k".repeat(150);
     assert_eq!(keys(&format!("a=1 {long}=2 c=3"), ", "), Some(format!("a {long} c")));
+}
+
+#[test]
+fn keys_that_end_otherwise_are_passed_over() {
+    let text = b"a=1 user=2 users=3 code=4 act=5 t=6 fact=7 x=\"act=8\"";
+    let mut endings = Endings::default();
+    [&b"act"[..], b"user", "caf\u{e9}".as_bytes()].into_iter().for_each(|key| endings.add(key));
+    let mut outline = Outline::default();
+    assert!(outline.draw_some(text, &separators(", "), &endings));
+    let picked = |pick: &Pick| {
+        let [key, value] = [pick.key..pick.separator, pick.separator + 1..pick.limit];
+        [key, value]
+            .map(|part| String::from_utf8_lossy(&text[part.start as usize..part.end as usize]).into_owned())
+    };
+    let picks: Vec<_> = outline.picks().iter().map(picked).collect();
+    let expected = [["user", "2 "], ["act", "5 "], ["fact", "7 "]];
+    // Without wide registers all keys are asked for.
+    assert!(picks == expected || picks.len() == 8, "{picks:?}");
 }
 
 #[test]
@@ -87,9 +105,34 @@ impl Windowed for SameSigns<'_> {
     }
 }
 
+/// The places in a window behind which a key may stand, as the widest registers see them.
+struct BehindKeys<'a>(&'a [u8; 64], &'a Endings, &'a mut u64);
+
+impl Windowed for BehindKeys<'_> {
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        *self.2 = L::behind_keys(self.0, self.1);
+    }
+}
+
 proptest! {
     #[test]
     fn the_widest_registers_see_the_same(bytes in proptest::collection::vec(any::<u8>(), 64)) {
         with_lanes(SameSigns(bytes.first_chunk().expect("64")));
+    }
+
+    #[test]
+    fn no_key_is_passed_over(
+        window in proptest::collection::vec(prop_oneof![Just(b'='), 0x2du8..0x7f, any::<u8>()], 64),
+        keys in proptest::collection::vec("[a-zA-Z0-9_.-]{1,3}", 1..12),
+        at in 0usize..61,
+    ) {
+        let mut window = window;
+        window[at..at + keys[0].len()].copy_from_slice(keys[0].as_bytes());
+        let mut endings = Endings::default();
+        keys.iter().for_each(|key| endings.add(key.as_bytes()));
+        let mut behind = 0;
+        with_lanes(BehindKeys(window.first_chunk().expect("64"), &endings, &mut behind));
+        prop_assert!(behind >> (at + keys[0].len()) & 1 != 0);
     }
 }

@@ -19,11 +19,6 @@ impl<const MANY: usize> Places<MANY> {
     }
 
     #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    #[inline]
     pub fn all(&self) -> &[u32] {
         self.room.get(..self.count).unwrap_or_default()
     }
@@ -34,13 +29,18 @@ impl<const MANY: usize> Places<MANY> {
         let found = bits.count_ones() as usize;
         let room = self.room.get_mut(self.count..)?.first_chunk_mut::<64>()?;
         let (first, more) = room.split_at_mut(MANY);
-        let mut put = |place: &mut u32| {
+        for place in first {
             *place = base as u32 + bits.trailing_zeros();
             bits &= bits.wrapping_sub(1);
-        };
-        first.iter_mut().for_each(&mut put);
+        }
         if found > MANY {
-            more.iter_mut().take(found - MANY).for_each(put);
+            for place in more {
+                *place = base as u32 + bits.trailing_zeros();
+                bits &= bits.wrapping_sub(1);
+                if bits == 0 {
+                    break;
+                }
+            }
         }
         self.count += found;
         Some(())

@@ -1,6 +1,9 @@
 //! Classifies 64 bytes at once: one bit for each byte that is one of a few. A header's fields are then found
 //! with bit operations, which do not wait for each other's memory accesses. The one place of this crate with
-//! `unsafe`: vector registers, the widest there are.
+//! `unsafe`, beside the file below it: vector registers, the widest there are.
+
+use super::Rows;
+use crate::pairs::Endings;
 
 /// One bit for each byte of the window that is one of `needles`, the first byte lowest.
 #[cfg(target_arch = "x86_64")]
@@ -161,6 +164,8 @@ pub(crate) trait Lanes: Copy {
     fn sdata_signs(window: &[u8; 64]) -> Option<SdataSigns>;
     fn json_signs(window: &[u8; 64]) -> JsonSigns;
     fn pair_signs(window: &[u8; 64], separator: u8, pair: u8) -> PairSigns;
+    /// A bit for each byte that may stand behind one of the keys, by as much of them as the window has.
+    fn behind_keys(window: &[u8; 64], endings: &Endings) -> u64;
 }
 
 /// What every processor of the target has.
@@ -201,6 +206,12 @@ impl Lanes for Plain {
             quotes: mask64(window, *b"\"'"),
         }
     }
+
+    /// To look at each byte would cost more than to ask for each key.
+    #[inline(always)]
+    fn behind_keys(_window: &[u8; 64], _endings: &Endings) -> u64 {
+        u64::MAX
+    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -214,147 +225,4 @@ pub(crate) use x86_64::{is_wide, with_lanes};
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, unsafe_op_in_unsafe_fn)]
-mod x86_64 {
-    use super::{JsonSigns, Lanes, PairSigns, Plain, SdataSigns, Windowed};
-    use std::arch::x86_64::{
-        __m256i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256,
-        _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_setzero_si256,
-    };
-
-    /// Whether the processor has what functions here are compiled for.
-    #[inline(always)]
-    pub(crate) fn is_wide() -> bool {
-        std::arch::is_x86_feature_detected!("avx2")
-            && std::arch::is_x86_feature_detected!("bmi1")
-            && std::arch::is_x86_feature_detected!("bmi2")
-    }
-
-    #[inline(always)]
-    pub(crate) fn with_lanes(work: impl Windowed) {
-        if is_wide() {
-            // SAFETY: the processor has what `wide` is compiled for.
-            unsafe { wide(work) }
-        } else {
-            work.run::<Plain>();
-        }
-    }
-
-    #[target_feature(enable = "avx2,bmi1,bmi2")]
-    fn wide(work: impl Windowed) {
-        work.run::<Avx2>();
-    }
-
-    /// Only for use under [`wide`].
-    #[derive(Clone, Copy)]
-    struct Avx2;
-
-    impl Lanes for Avx2 {
-        #[inline(always)]
-        fn mask<const N: usize>(window: &[u8; 64], needles: [u8; N]) -> u64 {
-            // SAFETY: `Avx2` is used under `wide` alone.
-            unsafe { any_of(load(window), needles) }
-        }
-
-        #[inline(always)]
-        fn sdata_signs(window: &[u8; 64]) -> Option<SdataSigns> {
-            // SAFETY: as above.
-            unsafe {
-                let bytes = load(window);
-                Some(SdataSigns {
-                    quotes: any_of(bytes, *b"\""),
-                    brackets: any_of(bytes, *b"]"),
-                    equals: any_of(bytes, *b"="),
-                    blanks: any_of(bytes, *b" "),
-                    others: others(bytes),
-                })
-            }
-        }
-
-        #[inline(always)]
-        fn json_signs(window: &[u8; 64]) -> JsonSigns {
-            // SAFETY: as above.
-            unsafe {
-                let bytes = load(window);
-                let blank = _mm256_set1_epi8(0x20);
-                // `[` and `{` differ in this bit only, as do `]` and `}`.
-                let folded = [_mm256_or_si256(bytes[0], blank), _mm256_or_si256(bytes[1], blank)];
-                JsonSigns {
-                    quotes: any_of(bytes, *b"\""),
-                    backslashes: any_of(bytes, *b"\\"),
-                    opens: any_of(folded, *b"{"),
-                    closes: any_of(folded, *b"}"),
-                    separators: any_of(bytes, *b":,"),
-                    blanks: any_of(bytes, *b" "),
-                    digits: within(bytes, b'0', b'9'),
-                }
-            }
-        }
-
-        #[inline(always)]
-        fn pair_signs(window: &[u8; 64], separator: u8, pair: u8) -> PairSigns {
-            // SAFETY: as above.
-            unsafe {
-                let bytes = load(window);
-                let blank = _mm256_set1_epi8(0x20);
-                let lower = [_mm256_or_si256(bytes[0], blank), _mm256_or_si256(bytes[1], blank)];
-                // From `-` to `9` are `.` and `/` too, and the slash is no part of a word.
-                let digits = within(bytes, b'-', b'9') & !any_of(bytes, *b"/");
-                PairSigns {
-                    not_words: !(within(lower, b'a', b'z') | digits | any_of(bytes, *b"_")),
-                    blanks: any_of(bytes, *b" "),
-                    separators: any_of(bytes, [separator]),
-                    pairs: any_of(bytes, [pair]),
-                    quotes: any_of(bytes, *b"\"'"),
-                }
-            }
-        }
-    }
-
-    type Window = [__m256i; 2];
-
-    // The functions below become part of `wide`, and their callers vouch for AVX2. No closures in them: those
-    // would be compiled without.
-
-    #[inline(always)]
-    unsafe fn load(window: &[u8; 64]) -> Window {
-        let (halves, _) = window.as_chunks::<32>();
-        // SAFETY: the unaligned loads read the 32 bytes of each half.
-        unsafe {
-            [_mm256_loadu_si256(halves[0].as_ptr().cast()), _mm256_loadu_si256(halves[1].as_ptr().cast())]
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn bits([low, high]: Window) -> u64 {
-        u64::from(_mm256_movemask_epi8(low) as u32) | u64::from(_mm256_movemask_epi8(high) as u32) << 32
-    }
-
-    #[inline(always)]
-    unsafe fn any_of<const N: usize>([low, high]: Window, needles: [u8; N]) -> u64 {
-        let mut hits = [_mm256_setzero_si256(); 2];
-        for needle in needles {
-            let needle = _mm256_set1_epi8(needle as i8);
-            hits[0] = _mm256_or_si256(hits[0], _mm256_cmpeq_epi8(low, needle));
-            hits[1] = _mm256_or_si256(hits[1], _mm256_cmpeq_epi8(high, needle));
-        }
-        bits(hits)
-    }
-
-    /// Of ASCII: as signed numbers, bytes from 128 on are below all of it.
-    #[inline(always)]
-    unsafe fn within([low, high]: Window, first: u8, last: u8) -> u64 {
-        let (first, last) = (_mm256_set1_epi8(first as i8 - 1), _mm256_set1_epi8(last as i8 + 1));
-        bits([
-            _mm256_and_si256(_mm256_cmpgt_epi8(low, first), _mm256_cmpgt_epi8(last, low)),
-            _mm256_and_si256(_mm256_cmpgt_epi8(high, first), _mm256_cmpgt_epi8(last, high)),
-        ])
-    }
-
-    /// As signed numbers, bytes from 128 on are below a blank too.
-    #[inline(always)]
-    unsafe fn others([low, high]: Window) -> u64 {
-        let blank = _mm256_set1_epi8(32);
-        let odd = bits([_mm256_cmpgt_epi8(blank, low), _mm256_cmpgt_epi8(blank, high)]);
-        odd | any_of([low, high], [127, b'\\'])
-    }
-}
+mod x86_64;

@@ -22,8 +22,6 @@ struct Parse {
 /// A pair, or a word between pairs, as places in the text.
 pub(crate) enum Piece {
     Pair(Range<usize>, Text),
-    /// The same for a key that is a text of the block.
-    Known(u32, Text),
     Stray(usize, usize),
 }
 
@@ -64,14 +62,14 @@ impl Operation for Parse {
     fn run(&self, run: &mut Run<'_>) -> Eval {
         let text = run.eval(&self.text)?;
         let span = text_argument(run, &[text], 0)?;
-        let only = run.only(&self.only)?;
+        if let Some(only) = run.only(&self.only)?
+            && self.find_known(run, span, only)
+        {
+            return self.dict_of_known(run, span).map(Value::Dict);
+        }
         let mut pieces = std::mem::take(&mut run.memory.pieces);
         pieces.clear();
-        if !only.is_some_and(|only| {
-            self.scan_some(only, run.batch.bytes(span), &mut run.memory.outline, &mut pieces)
-        }) {
-            self.scan(run.batch.bytes(span), &mut run.memory.outline, &mut pieces);
-        }
+        self.scan(run.batch.bytes(span), &mut run.memory.outline, &mut pieces);
         let mut strays = run.cx.work.text();
         let dict = self.dict(run, span, &pieces, &mut strays);
         let kept = match (&dict, self.stray) {
@@ -92,11 +90,33 @@ fn stray_words(run: &mut Run<'_>, dict: Node, key: u32, words: &[u8]) -> Result<
 }
 
 impl Parse {
-    /// Finds the pairs that are looked at; false where the text has no outline.
-    fn scan_some(&self, only: &Only, text: &[u8], outline: &mut Outline, pieces: &mut Vec<Piece>) -> bool {
-        some_by_outline(text, &self.scanner.separators, outline, &only.keys, |_, key, value| {
-            pieces.push(Piece::Known(key, value));
+    /// Finds the pairs that are looked at, each key once with its last value; false where the text has no
+    /// outline.
+    fn find_known(&self, run: &mut Run<'_>, span: Span, only: &Only) -> bool {
+        let memory = &mut *run.memory;
+        let known = &mut memory.known;
+        known.clear();
+        let separators = &self.scanner.separators;
+        let text = run.batch.bytes(span);
+        some_by_outline(text, separators, &mut memory.outline, &only.keys, |_, key, value| {
+            match known.iter_mut().find(|pair| pair.0 == key) {
+                Some(pair) => pair.1 = value,
+                None => known.push((key, value)),
+            }
         })
+    }
+
+    /// The dict of the pairs that were found last.
+    fn dict_of_known(&self, run: &mut Run<'_>, span: Span) -> Result<Node, Halt> {
+        let mark = run.memory.stack.len();
+        let mut at = 0;
+        while let Some((key, value)) = run.memory.known.get(at).copied() {
+            let (key, value) = (run.literal_value(key)?, self.value(run, span, value)?);
+            run.memory.stack.push(key);
+            run.memory.stack.push(value);
+            at += 1;
+        }
+        run.node_of_stack(mark, false)
     }
 
     fn scan(&self, text: &[u8], outline: &mut Outline, pieces: &mut Vec<Piece>) {
@@ -133,21 +153,11 @@ impl Parse {
         for piece in pieces {
             match piece {
                 Piece::Pair(key, value) => {
-                    let value = self.pair(run, span, *value)?;
+                    let value = self.value(run, span, *value)?;
                     let name = Span::new(span.start as usize + key.start, key.len());
                     let earlier = run.memory.stack.get(mark..).unwrap_or_default();
                     repeated |= seen.is_again(earlier, name, &run.batch.text);
                     run.memory.stack.extend([Value::String(name), value]);
-                }
-                Piece::Known(key, value) => {
-                    let value = self.pair(run, span, *value)?;
-                    let key = run.literal_value(*key)?;
-                    let earlier = run.memory.stack.get_mut(mark..).unwrap_or_default();
-                    // Of one that comes twice the last value counts.
-                    match earlier.chunks_exact_mut(2).find(|pair| pair[0] == key) {
-                        Some(pair) => pair[1] = value,
-                        None => run.memory.stack.extend([key, value]),
-                    }
                 }
                 Piece::Stray(from, to) => {
                     let word = Span::new(span.start as usize + *from, *to - *from);
@@ -165,7 +175,7 @@ impl Parse {
         run.node_of_stack(mark, repeated)
     }
 
-    fn pair(&self, run: &mut Run<'_>, span: Span, value: Text) -> Eval {
+    fn value(&self, run: &mut Run<'_>, span: Span, value: Text) -> Eval {
         let place = Span::new(span.start as usize + value.start, value.end - value.start);
         if !value.escaped {
             return Ok(Value::String(place));
