@@ -2,13 +2,14 @@
 
 use crate::frame;
 use crate::plan::Plan;
+use crate::sent::Sent;
 use crate::status::{Code, Status};
 use crate::timer::{Clock, Tasks};
-use http_client::{HeaderMap, Passed, Whole, header, said};
-use hyper::Request;
+use http_client::{HeaderMap, Passed, header, said};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::client::conn::http2::{Builder, SendRequest};
-use std::future::poll_fn;
+use hyper::{Request, Response};
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use tokio::task::AbortHandle;
@@ -25,7 +26,7 @@ pub enum Failure {
 }
 
 pub struct Connection {
-    sender: SendRequest<Whole>,
+    sender: SendRequest<Sent>,
     pub passed: Arc<Passed>,
     carried: usize,
     driver: AbortHandle,
@@ -76,7 +77,7 @@ impl Connection {
         let (written, read) = (self.passed.written(), self.passed.read());
         let is_kept = self.carried > 0;
         self.carried += 1;
-        let response = match self.sender.send_request(request.map(Whole::new)).await {
+        let response = match self.sender.send_request(request.map(Sent::whole)).await {
             Ok(response) => response,
             Err(error) => {
                 let sent = self.passed.written() - written;
@@ -92,15 +93,8 @@ impl Connection {
                 });
             }
         };
-        let status = response.status().as_u16();
         let headers = response.headers().clone();
-        if status != 200 {
-            return Ok(Reply { status: Status::of_http(status), body: Vec::new() });
-        }
-        let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        if !kind.starts_with("application/grpc") {
-            let message = format!("another server answers, with `{kind}`");
-            let status = Status { code: Code::UNIMPLEMENTED, message, retry_after: None };
+        if let Some(status) = refusal(&response) {
             return Ok(Reply { status, body: Vec::new() });
         }
         let bytes_max = plan.answer_bytes_max.saturating_add(frame::HEAD_BYTES);
@@ -114,6 +108,32 @@ impl Connection {
             }
         }
     }
+}
+
+impl Connection {
+    /// Begins a call that goes on in both directions. It is over at the latest when the connection is dropped.
+    pub fn begin(
+        &mut self,
+        request: Request<Sent>,
+    ) -> impl Future<Output = Result<Response<Incoming>, hyper::Error>> + use<> {
+        self.carried += 1;
+        self.sender.send_request(request)
+    }
+}
+
+/// What an answer comes to that is none of a server of gRPC.
+pub fn refusal(response: &Response<Incoming>) -> Option<Status> {
+    let status = response.status().as_u16();
+    if status != 200 {
+        return Some(Status::of_http(status));
+    }
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if kind.starts_with("application/grpc") {
+        return None;
+    }
+    let message = format!("another server answers, with `{kind}`");
+    Some(Status { code: Code::UNIMPLEMENTED, message, retry_after: None })
 }
 
 /// The body of an answer, and the trailers behind it.

@@ -16,6 +16,7 @@ pub mod options;
 pub mod otlp;
 mod plan;
 pub mod pubsub;
+mod sent;
 mod server;
 mod session;
 mod status;
@@ -38,4 +39,5 @@ pub fn fuzz(input: &[u8]) {
     otlp::fuzz(input);
     bigquery::fuzz(input);
     let _ = (clickhouse::read(input, 7), pubsub::read(input, 7));
+    pubsub::fuzz(input);
 }

@@ -1,9 +1,9 @@
-//! Options that every destination over gRPC has: the address, how one proves who one is, what statuses mean.
+//! Options that every client of gRPC has: the address, how one proves who one is, what statuses mean.
 
 pub mod schema;
 mod tables;
 
-pub use tables::{ADDRESS, GRPC, HEADERS};
+pub use tables::{ADDRESS, FETCHING, GRPC, HEADERS};
 
 use crate::judge::Actions;
 use crate::plan::{KeepAlive, Plan};
@@ -46,33 +46,64 @@ type Headers = Vec<(HeaderName, HeaderValueOf)>;
 
 /// Reads the address and the options of [`GRPC`] and [`HEADERS`].
 pub fn read(calls: &Calls, r: &mut Reading<'_>) -> Result<Called, Reported> {
-    let account = account(r)?;
-    let tls = auth(r, account.is_some())?;
-    let url = url(r, calls, tls.is_some())?;
+    let Caller { plan, .. } = caller(calls.address, r)?;
     let (headers, templates) = headers(r)?;
+    let plan = Plan {
+        headers,
+        headers_from: calls.headers_from,
+        compresses: r.s.bool("compression").unwrap_or(false),
+        actions: actions(r)?,
+        read: calls.read,
+        ..plan
+    };
+    Ok(Called { plan, headers: templates })
+}
+
+/// Who calls about no batch.
+pub struct Caller {
+    pub plan: Plan,
+    /// Differs where a reload has to begin anew.
+    pub described: String,
+}
+
+/// Reads an address and the options of [`FETCHING`].
+pub fn caller(address: (&str, &str), r: &mut Reading<'_>) -> Result<Caller, Reported> {
+    let account = account(r)?;
+    let secure = auth(r, account.is_some())?;
+    let url = url(r, address, secure.is_some())?;
     let s = r.s;
+    let mut described = format!("{} {secure:?} {}", url.authority, account_described(s));
+    // Read now, so that what is wrong shows with the first call at the latest.
+    let tls = secure.map(|options| Connector::load(&options).map_err(|error| error.to_string()));
     let mut plan = Plan {
         name: r.cx.id(),
         url,
         network: Network::new(tls, None).speaking(b"h2"),
         user_agent: format!("penstock/{}", env!("CARGO_PKG_VERSION")),
         authority: None,
-        headers,
-        headers_from: calls.headers_from,
+        headers: Vec::new(),
+        headers_from: 0,
         account,
-        compresses: s.bool("compression").unwrap_or(false),
+        compresses: false,
         timeout: s.seconds("timeout").filter(|timeout| !timeout.is_zero()).unwrap_or(TIMEOUT),
         keep_alive: keep_alive(s),
         answer_bytes_max: ANSWER_BYTES_MAX,
-        actions: actions(r)?,
-        read: calls.read,
+        actions: Actions::default(),
+        read: |_, _| Outcome::Delivered,
     };
     channel_args(r, &mut plan)?;
-    Ok(Called { plan, headers: templates })
+    let Plan { user_agent, authority, timeout, keep_alive, answer_bytes_max, .. } = &plan;
+    described += &format!(" {user_agent} {authority:?} {timeout:?} {keep_alive:?} {answer_bytes_max}");
+    Ok(Caller { plan, described })
 }
 
-fn url(r: &mut Reading<'_>, calls: &Calls, is_secure: bool) -> Result<Url, Reported> {
-    let (option, otherwise) = calls.address;
+fn account_described(s: &Settings) -> String {
+    let account = s.block("auth").and_then(|auth| auth.block("service-account"));
+    let said = account.map(|account| (account.path("key"), account.int("token-validity-duration")));
+    format!("{said:?}")
+}
+
+fn url(r: &mut Reading<'_>, (option, otherwise): (&str, &str), is_secure: bool) -> Result<Url, Reported> {
     let text = r.s.text(option).unwrap_or(otherwise).to_owned();
     let at = r.s.span(option);
     let plain = text.strip_prefix("dns:///").or(text.strip_prefix("dns:")).unwrap_or(&text);
@@ -123,7 +154,7 @@ fn account(r: &mut Reading<'_>) -> Result<Option<Account>, Reported> {
 }
 
 /// How sessions are encrypted, where they are.
-fn auth(r: &mut Reading<'_>, is_asked: bool) -> Result<Option<Result<Arc<Connector>, String>>, Reported> {
+fn auth(r: &mut Reading<'_>, is_asked: bool) -> Result<Option<tls::Options>, Reported> {
     let Some(auth) = r.s.block("auth") else { return Ok(None) };
     let at = r.s.span("auth");
     for (name, help) in [
@@ -141,8 +172,7 @@ fn auth(r: &mut Reading<'_>, is_asked: bool) -> Result<Option<Result<Arc<Connect
     let secure = secure::read_client(auth, is_asked, r.diags)?;
     match (is_plain, secure) {
         (true, Some(_)) => r.wrong_at(at, "auth() is insecure(), and asks for more", "leave insecure() out"),
-        // Read now, so that what is wrong shows with the first call at the latest.
-        (_, secure) => Ok(secure.map(|options| Connector::load(&options).map_err(|error| error.to_string()))),
+        (_, secure) => Ok(secure),
     }
 }
 

@@ -1,4 +1,14 @@
-//! Google Pub/Sub: `google.pubsub.v1.Publisher/Publish` of its public protocol.
+//! Google Pub/Sub: `google.pubsub.v1.Publisher/Publish` of its public protocol; what subscribes is below.
+
+mod desk;
+mod received;
+mod requests;
+mod subscriber;
+
+pub use desk::Desk;
+pub use received::{Received, messages};
+pub use requests::Subscription;
+pub use subscriber::Subscriber;
 
 use crate::frame;
 use crate::plan::Load;
@@ -40,6 +50,15 @@ pub fn read(answer: &[u8], messages: usize) -> Outcome {
     match ids == messages {
         true => Outcome::Delivered,
         false => Outcome::Unknown(format!("the server has answered with {ids} ids for {messages} messages")),
+    }
+}
+
+/// Any bytes as an answer to a subscriber.
+#[cfg(any(test, feature = "fuzzing"))]
+pub fn fuzz(input: &[u8]) {
+    for received in messages(input).flatten() {
+        assert!(!received.ack_id.is_empty());
+        assert!(received.attributes().count() <= input.len());
     }
 }
 

@@ -17,6 +17,9 @@ use hyper::{Request, Uri};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+/// The header that says how long a call may take.
+const TIMEOUT: &str = "grpc-timeout";
+
 /// Serves an outlet until it is closed.
 pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
     let mut caller = Caller::new(plan);
@@ -65,7 +68,7 @@ impl Call {
 }
 
 /// A call as it goes out, once or again.
-struct Ask {
+pub struct Ask {
     uri: Uri,
     headers: HeaderMap,
     message: Bytes,
@@ -82,7 +85,7 @@ impl Caller {
 
     /// What the server says, or what it means for a batch that it says nothing.
     pub async fn ask(&mut self, call: Call) -> Result<Reply, Outcome> {
-        let ask = self.ask_of(call).map_err(Outcome::Refused)?;
+        let ask = Ask::of(&self.plan, call).map_err(Outcome::Refused)?;
         match tokio::time::timeout(self.plan.timeout, self.call(&ask)).await {
             Ok(Ok(reply)) => Ok(reply),
             Ok(Err(Failure::Unknown(why))) => Err(Outcome::Unknown(why)),
@@ -129,11 +132,7 @@ impl Caller {
                 self.kept = Some(Connection::open(&plan).await.map_err(Failure::Away)?);
             }
             let Some(connection) = &mut self.kept else { continue };
-            let mut request = Request::new(ask.message.clone());
-            *request.method_mut() = Method::POST;
-            *request.uri_mut() = ask.uri.clone();
-            *request.headers_mut() = ask.headers.clone();
-            match connection.call(request, &plan).await {
+            match connection.call(ask.request(ask.message.clone()), &plan).await {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => {
                     self.kept = None;
@@ -144,9 +143,10 @@ impl Caller {
             }
         }
     }
+}
 
-    fn ask_of(&self, call: Call) -> Result<Ask, String> {
-        let plan = &self.plan;
+impl Ask {
+    pub fn of(plan: &Plan, call: Call) -> Result<Ask, String> {
         let scheme = if plan.url.is_secure { "https" } else { "http" };
         let authority = plan.authority.as_deref().unwrap_or(&plan.url.authority);
         let uri = format!("{scheme}://{authority}{}", call.path);
@@ -168,6 +168,20 @@ impl Caller {
         }
         Ok(Ask { uri, headers, message: message.into() })
     }
+
+    /// Without a time by which it has to be over.
+    pub fn endless(mut self) -> Ask {
+        self.headers.remove(TIMEOUT);
+        self
+    }
+
+    pub fn request<B>(&self, body: B) -> Request<B> {
+        let mut request = Request::new(body);
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = self.headers.clone();
+        request
+    }
 }
 
 /// The headers of a call. A value that was expanded and cannot be one is cleaned.
@@ -178,7 +192,7 @@ fn headers(plan: &Plan, key: &[u8]) -> Result<HeaderMap, String> {
     headers.insert(header::TE, HeaderValue::from_static("trailers"));
     headers.insert(header::USER_AGENT, text(&plan.user_agent)?);
     headers.insert("grpc-accept-encoding", HeaderValue::from_static("identity,gzip"));
-    headers.insert("grpc-timeout", text(&format!("{}S", plan.timeout.as_secs().clamp(1, 99_999_999)))?);
+    headers.insert(TIMEOUT, text(&format!("{}S", plan.timeout.as_secs().clamp(1, 99_999_999)))?);
     if plan.compresses {
         headers.insert("grpc-encoding", HeaderValue::from_static("gzip"));
     }

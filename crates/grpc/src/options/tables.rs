@@ -65,35 +65,52 @@ pub static ADDRESS: Group = Group {
         .sample("\"127.0.0.1:9\"")],
 };
 
+static IN_AUTH: [&Group; 2] = [&AUTH, &SECURE_CLIENT];
+static IN_KEEP_ALIVE: [&Group; 1] = [&KEEP_ALIVE];
+
+const PROOF: Opt = Opt::new(
+    "auth",
+    Kind::Block(&IN_AUTH),
+    Preset::None,
+    "`auth(tls(ca-file(\"ca.pem\")))` encrypts, with all options of tls(); `auth(tls())` trusts the authorities of the system. Without \
+     it, or with `auth(insecure())`, nothing is encrypted.",
+)
+.sample("insecure()");
+
+const SIGNS: Opt = Opt::new(
+    "keep-alive",
+    Kind::Block(&IN_KEEP_ALIVE),
+    Preset::Described("the kernel's, every minute"),
+    "Whether the server lives is found out by pings: `keep-alive(time(30000) timeout(10000) max-pings-without-data(0))`.",
+)
+.sample("time(30000)");
+
+const ARGUMENTS: Opt = Opt::new(
+    "channel-args",
+    Kind::Pairs,
+    Preset::None,
+    "Arguments of grpc by its names, `\"grpc.keepalive_time_ms\" => 30000`. One that has no meaning here is an error that lists those \
+     that have.",
+)
+.collects()
+.sample("\"grpc.keepalive_time_ms\" => 30000");
+
+const PATIENCE: Opt = Opt::new(
+    "timeout",
+    Kind::Seconds { min: 0, max: SECONDS_MAX },
+    Preset::Int(60),
+    "Seconds that a call may take; the server is told. One that takes longer is sent again, and may have arrived. 0 is the preset. Only \
+     in penstock.",
+);
+
 /// How it is called.
 pub static GRPC: Group = Group {
     name: "calls",
     options: &[
-        Opt::new(
-            "auth",
-            Kind::Block(&[&AUTH, &SECURE_CLIENT]),
-            Preset::None,
-            "`auth(tls(ca-file(\"ca.pem\")))` encrypts, with all options of tls(); `auth(tls())` trusts the authorities of the system. Without \
-             it, or with `auth(insecure())`, nothing is encrypted.",
-        )
-        .sample("insecure()"),
+        PROOF,
         Opt::new("compression", Kind::Bool, Preset::Bool(false), "Batches are compressed with gzip, at its fastest level."),
-        Opt::new(
-            "keep-alive",
-            Kind::Block(&[&KEEP_ALIVE]),
-            Preset::Described("the kernel's, every minute"),
-            "Whether the server lives is found out by pings: `keep-alive(time(30000) timeout(10000) max-pings-without-data(0))`.",
-        )
-        .sample("time(30000)"),
-        Opt::new(
-            "channel-args",
-            Kind::Pairs,
-            Preset::None,
-            "Arguments of grpc by its names, `\"grpc.keepalive_time_ms\" => 30000`. One that has no meaning here is an error that lists those \
-             that have.",
-        )
-        .collects()
-        .sample("\"grpc.keepalive_time_ms\" => 30000"),
+        SIGNS,
+        ARGUMENTS,
         Opt::new(
             "response-action",
             Kind::Pairs,
@@ -103,15 +120,12 @@ pub static GRPC: Group = Group {
         )
         .collects()
         .sample("internal => retry"),
-        Opt::new(
-            "timeout",
-            Kind::Seconds { min: 0, max: SECONDS_MAX },
-            Preset::Int(60),
-            "Seconds that a call may take; the server is told. One that takes longer is sent again, and may have arrived. 0 is the preset. Only \
-             in penstock.",
-        ),
+        PATIENCE,
     ],
 };
+
+/// How a source calls that fetches its messages.
+pub static FETCHING: Group = Group { name: "calls", options: &[PROOF, SIGNS, ARGUMENTS, PATIENCE] };
 
 pub static HEADERS: Group = Group {
     name: "headers",
