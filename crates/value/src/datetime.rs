@@ -23,6 +23,30 @@ impl ZoneSource {
     }
 }
 
+/// An offset and where it comes from, in the four bytes that a value has for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offset(i32);
+
+impl Offset {
+    /// Seconds east of UTC: within a day.
+    pub fn new(seconds: i32, source: ZoneSource) -> Offset {
+        Offset(seconds << 2 | source as i32)
+    }
+
+    pub fn seconds(self) -> i32 {
+        self.0 >> 2
+    }
+
+    pub fn source(self) -> ZoneSource {
+        match self.0 & 3 {
+            0 => ZoneSource::Assumed,
+            1 => ZoneSource::Parsed,
+            2 => ZoneSource::Guessed,
+            _ => ZoneSource::Fixed,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// Microseconds since 1970.
@@ -102,6 +126,16 @@ mod tests {
         at.put(&mut out);
         at.put_offset(&mut out);
         assert_eq!(String::from_utf8_lossy(&out), text);
+    }
+
+    #[test]
+    fn offsets_keep_where_they_come_from() {
+        for source in [ZoneSource::Assumed, ZoneSource::Parsed, ZoneSource::Guessed, ZoneSource::Fixed] {
+            for seconds in [0, 1, -1, 86_399, -86_399] {
+                let offset = Offset::new(seconds, source);
+                assert_eq!((offset.seconds(), offset.source()), (seconds, source));
+            }
+        }
     }
 
     #[test]

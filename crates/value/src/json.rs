@@ -268,7 +268,7 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
                 if keep && (!is_top || (self.wanted)(key.of(self.text))) {
                     let earlier = self.trees.stack.get(mark..).unwrap_or_default();
                     repeated |= seen.is_again(earlier, key, self.text);
-                    self.trees.stack.extend_from_slice(&[Value::String(key), value]);
+                    self.trees.stack_pair(key, value);
                 } else {
                     self.as_printed = false;
                 }
@@ -302,7 +302,7 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
             }
             let value = self.value(keep)?;
             if keep {
-                self.trees.stack.extend_from_slice(&[Value::String(key), value]);
+                self.trees.stack_pair(key, value);
             }
             self.ends(b'}')?;
         }

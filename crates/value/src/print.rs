@@ -6,7 +6,7 @@ pub use string::put_string;
 
 use crate::number::{put_double, put_integer};
 use crate::trees::{Edited, Trees};
-use crate::{Moment, Otel, Span, Value};
+use crate::{Otel, Span, Value};
 use string::is_plain;
 
 /// How values are written.
@@ -62,8 +62,10 @@ impl Print<'_> {
             (Value::String(span) | Value::Bytes(span) | Value::Protobuf(span), Style::Text) => {
                 out.extend_from_slice(span.of(self.text));
             }
-            (Value::Datetime { source, offset, micros }, Style::Text) => {
-                Moment { micros, offset, source }.put(out);
+            (Value::Datetime { .. }, Style::Text) => {
+                if let Some(at) = value.moment() {
+                    at.put(out);
+                }
             }
             (value, Style::Text) => Print { style: Style::Repr, ..self }.inner(value, out, At::begin(out)),
             (value, _) => self.inner(value, out, At::begin(out)),

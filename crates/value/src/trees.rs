@@ -100,6 +100,13 @@ impl Trees {
         Ok(self.add(start, cells.len(), cells.len()))
     }
 
+    /// Puts a pair onto the stack: by two pushes, since a slice of both is copied by a call.
+    #[inline(always)]
+    pub(crate) fn stack_pair(&mut self, key: Span, value: Value) {
+        self.stack.push(Value::String(key));
+        self.stack.push(value);
+    }
+
     /// A container of what is on the stack above `mark`.
     pub(crate) fn node_of_stack(&mut self, mark: usize) -> Result<Node, Full> {
         let len = self.stack.len() - mark.min(self.stack.len());

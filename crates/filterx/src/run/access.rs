@@ -5,7 +5,7 @@ use super::{Eval, Failure, Halt, Run, State};
 use crate::ast::AssignBy;
 use crate::compile::Only;
 use crate::program::{Expr, Of, Step, Target};
-use value::{Node, Otel, Value, ZoneSource};
+use value::{Node, Offset, Otel, Value, ZoneSource};
 
 const SET_FAILED: &str = "Failed to set element of object: set-subscript() method failed";
 
@@ -154,7 +154,7 @@ impl Run<'_> {
             (Value::Otel(Otel::LogRecord, _), Value::Integer(nanoseconds))
                 if crate::functions::is_otel_time(cell) =>
             {
-                Value::Datetime { source: ZoneSource::Parsed, offset: 0, micros: nanoseconds / 1000 }
+                Value::Datetime { offset: Offset::new(0, ZoneSource::Parsed), micros: nanoseconds / 1000 }
             }
             _ => value,
         }

@@ -2,7 +2,7 @@
 
 use super::string::{LONG, is_plain, plain_len};
 use super::*;
-use crate::{Seed, ZoneSource};
+use crate::{Offset, Seed, ZoneSource};
 
 fn check(value: Value, text: &str, forms: [&str; 3]) {
     let trees = Trees::default();
@@ -20,7 +20,7 @@ fn scalars() {
     check(Value::Double(7.0), "", ["7.0"; 3]);
     check(Value::String(all("a\"b")), "a\"b", ["a\"b", r#""a\"b""#, r#""a\"b""#]);
     check(Value::Bytes(all("x")), "x", ["x", "bytes(\"x\")", "\"eA==\""]);
-    let at = Value::Datetime { source: ZoneSource::Parsed, offset: 0, micros: 1_500_000 };
+    let at = Value::Datetime { offset: Offset::new(0, ZoneSource::Parsed), micros: 1_500_000 };
     check(at, "", ["1.500000", "datetime(1.500000)", "\"1.500000\""]);
     check(Value::Ip(all("abcd")), "abcd", ["ip('97.98.99.100')", "ip('97.98.99.100')", "\"97.98.99.100\""]);
     check(
