@@ -159,7 +159,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "D0251",
         "wrong options of a source over gRPC",
-        "auth() says insecure() or tls(), channel-args() are names of grpc's that have a meaning here; the message says what is wrong.",
+        "auth() says insecure() or tls(), channel-args() are names of grpc's that have a meaning here; project() and subscription() say what \
+         google-pubsub() reads. The message says what is wrong.",
     ),
     (
         "D0304",

@@ -3,6 +3,8 @@
 mod elasticsearch_bulk;
 mod file;
 mod generator;
+#[cfg(feature = "grpc")]
+mod google_pubsub;
 mod hec;
 mod internal;
 mod journal;
@@ -53,6 +55,8 @@ pub const PARTS: &[&[SourcePart]] = &[
     python::PARTS,
     #[cfg(feature = "grpc")]
     opentelemetry::PARTS,
+    #[cfg(feature = "grpc")]
+    google_pubsub::PARTS,
 ];
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ impl Connection {
 }
 
 impl Connection {
-    /// Begins a call that goes on in both directions. It is over at the latest when the connection is dropped.
+    /// Begins a call that goes on in both directions, at most as long as the connection is there.
     pub fn begin(
         &mut self,
         request: Request<Sent>,

@@ -19,7 +19,6 @@ const NOT_HERE: &str = "there is no such source on Linux";
 const SCRIPT: &str = "write it in Python: `python(class(\"module.Class\"))` with a LogDestination whose init(), open(), send(), flush() and close() do the \
                       same (docs/python.md)";
 const SCRIPT_PARSER: &str = "write it in Python: `python(class(\"module.Class\"))` with a LogParser whose parse() does the same (docs/python.md)";
-const QUEUE: &str = "let another program take the messages from the queue and send them to `network()`";
 const FETCH: &str = "let another program fetch the messages and send them to `network()`";
 const LIBRARY: &str = "it is a block of the configuration library: add `@include \"scl.conf\"`";
 
@@ -48,7 +47,8 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     source("kafka", "this penstock was built without it: build it with `--features kafka`"),
     #[cfg(not(feature = "mqtt"))]
     source("mqtt", "this penstock was built without it: build it with `--features mqtt`"),
-    source("google-pubsub", QUEUE),
+    #[cfg(not(feature = "grpc"))]
+    source("google-pubsub", NOT_BUILT),
     #[cfg(not(feature = "grpc"))]
     source("opentelemetry", NOT_BUILT),
     #[cfg(not(feature = "grpc"))]

@@ -70,6 +70,7 @@ mod paths;
 mod privileges;
 mod profile;
 mod proxied;
+mod pubsub_source;
 mod pushed;
 mod python;
 mod queues;

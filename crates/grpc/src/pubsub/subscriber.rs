@@ -2,9 +2,9 @@
 //! as they come, and calls that say what became of them, on a connection of their own. So neither waits for
 //! the other, and acknowledgements go on while the stream is opened anew.
 //!
-//! `StreamingPull` and not `Pull`: nobody has to ask again and again where little comes, the server knows how
-//! much may be under way, and Google's own clients go this way. `Acknowledge` as a call and not on the stream:
-//! a call has an answer.
+//! `StreamingPull` and not `Pull`: nobody has to ask again and again where little comes, the server knows
+//! how much may be under way, and Google's own clients go this way. `Acknowledge` as a call and not on the
+//! stream: a call has an answer.
 
 use super::desk::{Ask, Desk, Kind, Work};
 use super::requests::{ACKNOWLEDGE, MODIFY_ACK_DEADLINE};
