@@ -25,7 +25,7 @@ pub(crate) use address::address;
 pub(crate) use failures::record_failure;
 pub(crate) use labels::{add_label, remove_labels};
 pub(crate) use otel::{is_otel_time, put_otel, set_otel, unset_otel};
-pub(crate) use pairs::{Piece, Places};
+pub(crate) use pairs::{Known, Piece, Places};
 pub(crate) use pubsub::put_pubsub;
 
 use crate::function::Function;

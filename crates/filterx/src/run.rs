@@ -17,10 +17,9 @@ pub(crate) use failure::json_text;
 pub use failure::{CAUSES, Cause, Causes, Failure, Operand, Report, Signal};
 pub use follow::{Followed, Judgement};
 
-use crate::functions::{Piece, Places};
+use crate::functions::{Known, Piece, Places};
 use crate::program::{Block, Statement, Variable, Written};
 use filter::FilterContext;
-use parsers::scanners::kv::Text;
 use record::{Batch, Record};
 use value::{Span, Value};
 use wire::pairs::Outline;
@@ -74,7 +73,7 @@ pub(crate) struct Memory {
     /// What a scanner has found in a text.
     pub pieces: Vec<Piece>,
     /// The same of keys that are texts of the block.
-    pub known: Vec<(u32, Text)>,
+    pub known: Vec<Known>,
     pub places: Places,
     /// Of the text whose pairs were read last.
     pub outline: Outline,

@@ -111,6 +111,7 @@ impl Value {
     }
 
     /// The node of a container.
+    #[inline]
     pub fn node(self) -> Option<Node> {
         match self {
             Value::Dict(node) | Value::List(node) | Value::Tuple(node) | Value::Labels(node) => Some(node),

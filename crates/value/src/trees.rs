@@ -3,12 +3,14 @@
 
 mod index;
 mod origin;
+mod sought;
 
 pub(crate) use origin::Edited;
 pub use origin::LAID_OUT_MAX;
 
 use crate::{Seed, Span, Value};
 use origin::Origin;
+use sought::Sought;
 
 /// A container, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +133,7 @@ impl Trees {
         Node(self.bodies.len() as u32 - 1)
     }
 
+    #[inline]
     fn body(&self, node: Node) -> Option<&Body> {
         self.bodies.get(node.0 as usize)
     }
@@ -143,6 +146,7 @@ impl Trees {
         self.cells.get(start..start + body.len as usize).unwrap_or_default()
     }
 
+    #[inline]
     pub fn cell(&self, node: Node, at: usize) -> Option<Value> {
         self.cells(node).get(at).copied()
     }
@@ -255,18 +259,21 @@ impl Trees {
 
     #[inline]
     fn find_plain(&self, node: Node, key: Key<'_>, text: &[u8]) -> Option<usize> {
-        self.cells(node).chunks_exact(2).position(|pair| self.is_key(pair[0], key, text))
+        let mut pairs = self.cells(node).chunks_exact(2);
+        match key {
+            Key::Text(key) => {
+                let sought = Sought::new(key);
+                pairs.position(|pair| sought.is(pair[0], text))
+            }
+            Key::Other(key) => pairs.position(|pair| self.is_same(pair[0], key, text)),
+        }
     }
 
     /// The value of a key.
     #[inline]
     pub fn get(&mut self, node: Node, key: Key<'_>, text: &[u8]) -> Option<Value> {
-        if self.cells(node).len() > 2 * PAIRS_PLAIN {
-            let pair = self.find_indexed(node, key, text)?;
-            return self.cell(node, 2 * pair + 1);
-        }
-        let mut pairs = self.cells(node).chunks_exact(2);
-        pairs.find(|pair| self.is_key(pair[0], key, text)).map(|pair| pair[1])
+        let pair = self.find(node, key, text)?;
+        self.cell(node, 2 * pair + 1)
     }
 
     /// Sets the value of a key: in its place, or at the end.
@@ -297,12 +304,7 @@ impl Trees {
     #[inline(always)]
     fn is_key(&self, known: Value, key: Key<'_>, text: &[u8]) -> bool {
         match (known, key) {
-            (Value::String(span), Key::Text(bytes)) => {
-                // Most keys of one length differ in their first byte.
-                span.len as usize == bytes.len()
-                    && bytes.first().is_none_or(|first| text.get(span.start as usize) == Some(first))
-                    && span.of(text) == bytes
-            }
+            (Value::String(span), Key::Text(bytes)) => span.of(text) == bytes,
             (known, Key::Other(value)) => self.is_same(known, value, text),
             _ => false,
         }

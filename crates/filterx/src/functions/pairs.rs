@@ -5,7 +5,7 @@ mod event;
 mod kv;
 
 pub(crate) use event::Places;
-pub(crate) use kv::Piece;
+pub(crate) use kv::{Known, Piece};
 
 use crate::function::{Build, Form, Function, Parameter};
 use crate::types::Types;

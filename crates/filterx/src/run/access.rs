@@ -41,6 +41,7 @@ impl Run<'_> {
         self.memory.stack.get(mark + at).copied().unwrap_or_default()
     }
 
+    #[inline]
     pub(crate) fn assign(&mut self, target: &Target, value: Value) -> Result<(), Halt> {
         let number = target.variable;
         if target.path.is_empty() {

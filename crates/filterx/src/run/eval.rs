@@ -2,10 +2,10 @@
 
 use super::{Eval, Failure, Halt, Run};
 use crate::ast::{By, Compare};
-use crate::program::{ARGUMENTS_MAX, Expr, Layout, Pair};
+use crate::program::{ARGUMENTS_MAX, Expr, Layout, Pair, Target};
 use record::ValueType;
 use template::{Msg, Template};
-use value::{Key, Otel, Span, Value, integer_of};
+use value::{Key, Node, Otel, Span, Value, integer_of};
 
 impl Run<'_> {
     /// Evaluates an expression. A container may still be held by a variable: see [`Run::eval_owned`].
@@ -109,11 +109,7 @@ impl Run<'_> {
             Expr::If(branches, otherwise) => self.conditional(branches, otherwise.as_deref()),
             Expr::Chain(chain) => self.chain(chain),
             Expr::Switch(switch) => self.switch(switch),
-            Expr::Assign(parts) => {
-                let value = self.eval_owned(&parts.1)?;
-                self.assign(&parts.0, value)?;
-                Ok(Value::Boolean(true))
-            }
+            Expr::Assign(parts) => self.assignment(&parts.0, &parts.1),
             Expr::AssignUnlessNull(parts) => {
                 if let Some(value) = self.attempt(&parts.1)? {
                     self.trees().share(value);
@@ -133,6 +129,39 @@ impl Run<'_> {
             }
             _ => self.error("Not an expression"),
         }
+    }
+
+    fn assignment(&mut self, target: &Target, value: &Expr) -> Eval {
+        // A member of a variable, as most, is copied from cell to slot without a stop between.
+        let value = match self.member_of_variable(value) {
+            Some(value) => {
+                self.trees().share(value);
+                value
+            }
+            None => self.eval_owned(value)?,
+        };
+        self.assign(target, value)?;
+        Ok(Value::Boolean(true))
+    }
+
+    /// `variable.name` of a dict that has been read and has it.
+    #[inline(always)]
+    fn member_of_variable(&mut self, expr: &Expr) -> Option<Value> {
+        let Expr::Attribute(of, name) = expr else { return None };
+        let Expr::Variable(number) = **of else { return None };
+        match self.known_variable(number) {
+            Some(Value::Dict(node)) => self.named(node, *name),
+            _ => None,
+        }
+    }
+
+    /// The value of a dict's key that is a text of the block.
+    #[inline(always)]
+    fn named(&mut self, dict: Node, name: u32) -> Option<Value> {
+        let name = self.literals.get(name as usize).map_or(&[][..], |text| text);
+        let batch = &mut *self.batch;
+        let pair = batch.trees.find(dict, Key::Text(name), &batch.text)?;
+        batch.trees.cell(dict, 2 * pair + 1)
     }
 
     /// Evaluates an expression whose value is to be kept: a container that somebody else holds is marked.
@@ -240,13 +269,10 @@ impl Run<'_> {
                 return Ok(self.member(base, cell));
             }
         }
-        if let Value::Dict(node) = base {
-            let literals = self.literals;
-            let name = literals.get(name as usize).map_or(&[][..], |text| text);
-            let batch = &mut *self.batch;
-            if let Some(value) = batch.trees.get(node, Key::Text(name), &batch.text) {
-                return Ok(value);
-            }
+        if let Value::Dict(node) = base
+            && let Some(value) = self.named(node, name)
+        {
+            return Ok(value);
         }
         self.error("Failed to get-attribute from object: Failed to evaluate key")
     }

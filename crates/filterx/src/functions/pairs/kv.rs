@@ -25,6 +25,22 @@ pub(crate) enum Piece {
     Stray(usize, usize),
 }
 
+/// A pair whose key is a text of the block. Four words, which are read as they were written.
+pub(crate) struct Known {
+    key: u32,
+    start: u32,
+    len: u32,
+    /// The quotes around a value with escapes; else 0.
+    escaped: u32,
+}
+
+impl Known {
+    fn new(key: u32, value: Text) -> Known {
+        let escaped = if value.escaped { u32::from(value.quote) } else { 0 };
+        Known { key, start: value.start as u32, len: (value.end - value.start) as u32, escaped }
+    }
+}
+
 pub fn parse(args: &mut Arguments<'_, '_>) -> Option<Expr> {
     let text = args.value(0);
     let separator = args.text(1, "=")?;
@@ -99,9 +115,9 @@ impl Parse {
         let separators = &self.scanner.separators;
         let text = run.batch.bytes(span);
         some_by_outline(text, separators, &mut memory.outline, &only.keys, |_, key, value| {
-            match known.iter_mut().find(|pair| pair.0 == key) {
-                Some(pair) => pair.1 = value,
-                None => known.push((key, value)),
+            match known.iter_mut().find(|pair| pair.key == key) {
+                Some(pair) => *pair = Known::new(key, value),
+                None => known.push(Known::new(key, value)),
             }
         })
     }
@@ -110,8 +126,13 @@ impl Parse {
     fn dict_of_known(&self, run: &mut Run<'_>, span: Span) -> Result<Node, Halt> {
         let mark = run.memory.stack.len();
         let mut at = 0;
-        while let Some((key, value)) = run.memory.known.get(at).copied() {
-            let (key, value) = (run.literal_value(key)?, self.value(run, span, value)?);
+        while let Some(&Known { key, start, len, escaped }) = run.memory.known.get(at) {
+            let place = Span { start: span.start + start, len };
+            let value = match escaped {
+                0 => Value::String(place),
+                quote => unescaped(run, place, quote as u8)?,
+            };
+            let key = run.literal_value(key)?;
             run.memory.stack.push(key);
             run.memory.stack.push(value);
             at += 1;
@@ -180,11 +201,15 @@ impl Parse {
         if !value.escaped {
             return Ok(Value::String(place));
         }
-        run.made(|run, out| {
-            unescape(run.batch.bytes(place), value.quote, out);
-            Ok(())
-        })
+        unescaped(run, place, value.quote)
     }
+}
+
+fn unescaped(run: &mut Run<'_>, place: Span, quote: u8) -> Eval {
+    run.made(|run, out| {
+        unescape(run.batch.bytes(place), quote, out);
+        Ok(())
+    })
 }
 
 /// Appends a word to the value on top of the stack.
