@@ -63,7 +63,7 @@ impl Default for Fits {
 impl Fits {
     #[inline]
     fn of(&mut self, batch: &Batch, name: NameId, globs: &[Pattern]) -> bool {
-        let answer = self.known.of(name, || fits(batch, name, globs));
+        let answer = self.known.of(name, || fits(batch.name_of(name), name, globs));
         answer.unwrap_or_else(|| self.other(batch, name, globs))
     }
 
@@ -72,16 +72,21 @@ impl Fits {
         let key = batch.name_key(name);
         let Some(place) = self.others.get_mut(key as usize % FITS) else { return false };
         if place.0 != key {
-            *place = (key, fits(batch, name, globs));
+            *place = (key, fits(batch.name_of(name), name, globs));
         }
         place.1
     }
 }
 
 #[cold]
-fn fits(batch: &Batch, name: NameId, globs: &[Pattern]) -> bool {
-    let (text, mut cache) = (batch.name_of(name), Cache::new());
-    globs.iter().any(|glob| glob.is_match(text.as_bytes(), &mut cache))
+fn fits(text: &str, name: NameId, globs: &[Pattern]) -> bool {
+    // MESSAGE has two names.
+    let other = (name == NameId::MESSAGE).then_some("MSG");
+    let mut cache = Cache::new();
+    globs.iter().any(|glob| {
+        let mut fits = |text: &str| glob.is_match(text.as_bytes(), &mut cache);
+        fits(text) || other.is_some_and(fits)
+    })
 }
 
 impl With {
@@ -121,11 +126,8 @@ impl Group {
             let literal = glob.text().split(['*', '?']).next().unwrap_or_default();
             literal.starts_with(PREFIX) || PREFIX.starts_with(literal)
         });
-        let mut cache = Cache::new();
-        let mut fits = |name: &NameId| {
-            globs.iter().any(|glob| glob.is_match(record::name_of(*name).as_bytes(), &mut cache))
-        };
-        let fixed = FIELDS.into_iter().chain(FROM_CONTEXT).filter(&mut fits).collect();
+        let fits = |name: &NameId| fits(record::name_of(*name), *name, &globs);
+        let fixed = FIELDS.into_iter().chain(FROM_CONTEXT).filter(fits).collect();
         Group { globs, sdata, with, asker: new_asker(), fixed }
     }
 

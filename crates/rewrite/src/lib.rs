@@ -8,7 +8,6 @@
 mod compile;
 mod group;
 mod header;
-mod list;
 mod op;
 mod rewrite;
 mod set;

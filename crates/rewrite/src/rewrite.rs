@@ -1,12 +1,12 @@
 //! The compiled operation with its condition, and what can be asked of it.
 
 use crate::compile;
-use crate::list::each_item;
 use crate::op::{Op, Tag, assign_span, span_of};
 use conf_syntax::Call;
 use diag::Diagnostics;
 use filter::{Filter, FilterContext, FilterEnv, clear_matches};
 use record::{Batch, Demand, NameId, ValueType};
+use template::list::Items;
 use template::{Msg, Template};
 
 /// One rewrite operation. Shared by all workers; each brings its [`FilterContext`].
@@ -170,13 +170,13 @@ fn set_matches(template: &Template, batch: &mut Batch, selection: &[u32], cx: &m
         text.clear();
         template.render(Msg { batch, record }, &mut cx.render, &mut text);
         clear_matches(batch, index, 0..=0);
-        let mut count = 0u32;
-        each_item(&text, &mut item, |item| {
+        let (mut items, mut count) = (Items::of(&text), 0u32);
+        while count < NameId::MATCH_MAX
+            && let Some(item) = items.next(&mut item)
+        {
             count += 1;
-            if count <= NameId::MATCH_MAX {
-                batch.set(index, NameId(count), item, ValueType::String);
-            }
-        });
+            batch.set(index, NameId(count), item, ValueType::String);
+        }
         clear_matches(batch, index, count.saturating_add(1)..=NameId::MATCH_MAX);
     }
     cx.work.keep_text(text);

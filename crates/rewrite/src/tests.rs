@@ -338,6 +338,8 @@ fn groups() {
         ("groupset('$(uppercase $_)' values('HOST', 'x.b'))", "HOST", Some("WEB1.EXAMPLE.COM")),
         ("groupset('$(uppercase $_)' values('.SDATA.*'))", "SDATA", Some("[x@1 k=\"V\\\"W\" l=\"2\"]")),
         ("groupset('<$_>' values('*'))", "MSGHDR", Some("<app>[<7>]: ")),
+        // Another name of MESSAGE.
+        ("groupset('z' values('MSG'))", "MESSAGE", Some("z")),
         ("groupset('<$_>' values('LEGACY*'))", "MSGHDR", Some("<app[7]: >")),
         ("groupunset(values('x.*'))", "x.a", None),
         ("groupunset(values('x.a'))", "x.b", Some("two")),

@@ -216,6 +216,11 @@ fn decimal(value: u64, sink: &mut Sink<'_>) {
     }
 }
 
+/// A whole number, with blanks in front of it or not.
+pub(crate) fn int(text: &[u8]) -> Option<i64> {
+    std::str::from_utf8(text.trim_ascii_start()).ok()?.parse().ok()
+}
+
 /// Decimal, without the formatting machinery.
 #[inline]
 pub(crate) fn number(mut value: u64, out: &mut Vec<u8>) {

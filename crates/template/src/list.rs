@@ -23,15 +23,23 @@ fn encode(item: &[u8], out: &mut Vec<u8>) {
     out.push(quote);
 }
 
-/// Reads the items of a list.
+/// Reads the items of a list, as syslog-ng does: an item without quotes is what stands between commas, blanks
+/// included, and is none where nothing does; one in quotes may be empty and may have escapes.
 pub struct Items<'a> {
     rest: &'a [u8],
-    done: bool,
+}
+
+/// An item that was read.
+enum Item<'a> {
+    /// A part of the list.
+    Part(&'a [u8]),
+    /// What its escapes stand for, in the buffer.
+    Unescaped,
 }
 
 impl<'a> Items<'a> {
     pub fn of(text: &'a [u8]) -> Items<'a> {
-        Items { rest: text, done: text.trim_ascii().is_empty() }
+        Items { rest: text }
     }
 
     /// The next item: a part of the list, or, where it has escapes, what was put into `buffer`.
@@ -39,94 +47,89 @@ impl<'a> Items<'a> {
     where
         'a: 'b,
     {
-        if self.done {
-            return None;
+        match self.read(buffer)? {
+            Item::Part(part) => Some(part),
+            Item::Unescaped => Some(buffer),
         }
-        let rest = self.rest.trim_ascii_start();
-        let (item, after) = match rest.split_first() {
-            Some((quote @ (b'"' | b'\''), inside)) => {
-                let end = memchr::memchr2(*quote, b'\\', inside).unwrap_or(inside.len());
-                if inside.get(end) == Some(&b'\\') {
-                    return self.next_into(buffer).then_some(buffer.as_slice());
-                }
-                let (item, after) = inside.split_at(end);
-                (item, after.get(memchr::memchr(b',', after).unwrap_or(after.len())..).unwrap_or_default())
-            }
-            _ => {
-                let (item, after) = rest.split_at(memchr::memchr(b',', rest).unwrap_or(rest.len()));
-                (item.trim_ascii_end(), after)
-            }
-        };
-        match after.strip_prefix(b",") {
-            Some(after) => self.rest = after,
-            None => (self.rest, self.done) = (after, true),
-        }
-        Some(item)
     }
 
     /// Reads one item into `item`, cleared first; false at the end.
     pub fn next_into(&mut self, item: &mut Vec<u8>) -> bool {
-        item.clear();
-        if self.done {
-            return false;
+        let read = self.read(item);
+        if let Some(Item::Part(part)) = read {
+            item.extend_from_slice(part);
         }
-        self.rest = self.rest.trim_ascii_start();
-        match self.rest.split_first() {
-            Some((quote @ (b'"' | b'\''), after)) => {
-                self.rest = after;
-                self.quoted(*quote, item);
-                // What stands between a closing quote and the comma belongs to nothing.
-                let skip = self.rest.iter().position(|b| *b == b',').unwrap_or(self.rest.len());
-                self.rest = &self.rest[skip..];
-            }
-            _ => {
-                let len = self.rest.iter().position(|b| *b == b',').unwrap_or(self.rest.len());
-                item.extend_from_slice(self.rest[..len].trim_ascii_end());
-                self.rest = &self.rest[len..];
-            }
-        }
-        match self.rest.strip_prefix(b",") {
-            Some(after) => self.rest = after,
-            None => self.done = true,
-        }
-        true
+        read.is_some()
     }
 
-    fn quoted(&mut self, quote: u8, item: &mut Vec<u8>) {
-        while let Some((byte, after)) = self.rest.split_first() {
+    fn read(&mut self, buffer: &mut Vec<u8>) -> Option<Item<'a>> {
+        buffer.clear();
+        let begin = self.rest.iter().position(|byte| *byte != b',')?;
+        let list = self.rest.get(begin..).unwrap_or_default();
+        let mut inside = 0;
+        if let Some((quote @ (b'"' | b'\''), quoted)) = list.split_first() {
+            match self.quoted(*quote, quoted, buffer) {
+                Ok(item) => return Some(item),
+                Err(end) => inside = 1 + end,
+            }
+        }
+        let comma = memchr::memchr(b',', list.get(inside..).unwrap_or_default());
+        let (part, rest) = list.split_at(comma.map_or(list.len(), |at| inside + at));
+        self.rest = rest;
+        Some(Item::Part(part))
+    }
+
+    /// What stands in quotes, where a comma or nothing follows them. Else the quotes are part of the item, as
+    /// they are: the error is where they end.
+    fn quoted(&mut self, quote: u8, inside: &'a [u8], buffer: &mut Vec<u8>) -> Result<Item<'a>, usize> {
+        let mut rest = inside;
+        loop {
+            let Some(at) = memchr::memchr2(quote, b'\\', rest) else { return Err(inside.len()) };
+            let (part, after) = rest.split_at(at);
+            if let [b'\\', escaped @ ..] = after {
+                buffer.extend_from_slice(part);
+                rest = unescape(escaped, quote, buffer).ok_or(inside.len())?;
+                continue;
+            }
+            let after = after.get(1..).unwrap_or_default();
+            if after.first().is_some_and(|byte| *byte != b',') {
+                return Err(inside.len() - after.len());
+            }
             self.rest = after;
-            match byte {
-                b if *b == quote => return,
-                b'\\' => {
-                    let Some((escaped, after)) = after.split_first() else { return };
-                    self.rest = after;
-                    self.escape(*escaped, item);
-                }
-                b => item.push(*b),
+            // Nothing is in the buffer where there was no escape.
+            if part.len() + after.len() + 1 == inside.len() {
+                return Ok(Item::Part(part));
             }
+            buffer.extend_from_slice(part);
+            return Ok(Item::Unescaped);
         }
     }
+}
 
-    fn escape(&mut self, escaped: u8, item: &mut Vec<u8>) {
-        item.push(match escaped {
-            b'a' => 0x07,
-            b'b' => 0x08,
-            b'f' => 0x0c,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'v' => 0x0b,
-            b'x' => {
-                let digits = self.rest.get(..2).and_then(|d| std::str::from_utf8(d).ok());
-                match digits.and_then(|d| u8::from_str_radix(d, 16).ok()) {
-                    Some(byte) => {
-                        self.rest = &self.rest[2..];
-                        byte
-                    }
-                    None => b'x',
+/// Appends what the escape at the beginning of `text` stands for, and says what follows it. What is no escape
+/// keeps its backslash.
+fn unescape<'a>(text: &'a [u8], quote: u8, out: &mut Vec<u8>) -> Option<&'a [u8]> {
+    let (letter, rest) = text.split_first()?;
+    match letter {
+        b'b' => out.push(0x08),
+        b'f' => out.push(0x0c),
+        b'n' => out.push(b'\n'),
+        b'r' => out.push(b'\r'),
+        b't' => out.push(b'\t'),
+        b'\\' => out.push(b'\\'),
+        // As they are written; syslog-ng does not read them back.
+        b'x' => {
+            let digits = rest.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+            match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+                Some(byte) => {
+                    out.push(byte);
+                    return rest.get(2..);
                 }
+                None => out.extend_from_slice(b"\\x"),
             }
-            other => other,
-        });
+        }
+        letter if *letter == quote => out.push(quote),
+        letter => out.extend_from_slice(&[b'\\', *letter]),
     }
+    Some(rest)
 }

@@ -239,11 +239,7 @@ impl Reader<'_> {
         while let Some(byte) = self.peek(0) {
             match byte {
                 b'\\' => {
-                    if depth > 0 {
-                        self.take(&mut word);
-                    } else {
-                        self.at += 1;
-                    }
+                    self.at += 1;
                     if self.peek(0).is_none() {
                         return Err(self.unclosed(open));
                     }
@@ -266,7 +262,7 @@ impl Reader<'_> {
         Err(self.unclosed(open))
     }
 
-    /// A quoted part; `keep` leaves quotes and escapes for the call they belong to.
+    /// A quoted part, in which a backslash is one; `keep` leaves the quotes for the call they belong to.
     fn quoted(&mut self, quote: u8, keep: bool, word: &mut Text, open: usize) -> Result<(), TemplateError> {
         let start = self.at;
         if keep {
@@ -282,16 +278,6 @@ impl Reader<'_> {
                     self.at += 1;
                 }
                 return Ok(());
-            }
-            if byte == b'\\' {
-                if keep {
-                    self.take(word);
-                } else {
-                    self.at += 1;
-                }
-                if self.peek(0).is_none() {
-                    break;
-                }
             }
             self.take(word);
         }

@@ -117,7 +117,7 @@ fn start(cursor: &mut Cursor<'_>, record: &mut Record, rules: &Rules, rest: &mut
             if !rules.again {
                 record.pri = rules.default_pri;
             }
-            record.message = cursor.rest_span();
+            record.message = cursor.rest_span().set();
             return None;
         }
     };
@@ -132,7 +132,7 @@ pub(crate) fn parse_pri_only(text: &[u8], record: &mut Record, clock: &Clock, ru
         record.stamp = clock.received();
     }
     if start(&mut cursor, record, rules, &mut rest).is_some() {
-        record.message = cursor.rest_span();
+        record.message = cursor.rest_span().set();
     }
     rest
 }
@@ -148,7 +148,6 @@ pub(crate) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: 
     if start(&mut cursor, record, rules, &mut rest).is_none() {
         return rest;
     }
-    let kernel = rules.kernel && record.pri < 8;
     header::cisco_sequence(&mut cursor, &mut rest);
     cursor.skip_blanks();
     header::cisco_mark(&mut cursor, &mut rest);
@@ -161,19 +160,18 @@ pub(crate) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: 
             cursor.at += reading.len;
             cursor.skip_blanks();
             header::after_stamp(&mut cursor, record, rules, &mut rest);
-            rest.kernel = kernel && record.program.is_empty();
         }
         None => {
             record.stamp = clock.received();
             rest.tags.add(Kinds::MISSING_TIMESTAMP);
-            if !kernel {
+            rest.kernel = rules.kernel && record.pri < 8;
+            if !rest.kernel {
                 rest.tags.add(Kinds::MISSING_HEADER);
                 header::program(&mut cursor, record, rules, &mut rest);
             }
-            rest.kernel = kernel;
         }
     }
-    record.message = cursor.rest_span();
+    record.message = cursor.rest_span().set();
     rest
 }
 

@@ -175,7 +175,7 @@ fn message(cursor: &mut Cursor<'_>, record: &mut Record, rest: &mut Rest) -> Res
         cursor.at += 3;
         record.flags.set(Flags::UTF8);
     }
-    record.message = cursor.rest_span();
+    record.message = cursor.rest_span().set();
     Ok(())
 }
 

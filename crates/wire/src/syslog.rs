@@ -97,7 +97,7 @@ pub(crate) struct Rules {
     pub check_hostname: bool,
     pub check_program: bool,
     pub bad_hostname: Option<HostMatcher>,
-    /// A message of the kernel facility without a program is the kernel's.
+    /// A message of the kernel facility without a time stamp is the kernel's, all of it.
     pub kernel: bool,
     /// See [`SyslogOptions::again`].
     pub again: bool,
@@ -157,7 +157,7 @@ impl SyslogParser {
             mode,
             rules: Rules {
                 default_pri,
-                expect_hostname: flags.expect_hostname && !flags.kernel,
+                expect_hostname: flags.expect_hostname,
                 store_legacy_msghdr: flags.store_legacy_msghdr,
                 check_hostname: options.check_hostname || flags.check_hostname,
                 check_program: options.check_program || flags.check_program,
@@ -236,7 +236,8 @@ impl SyslogParser {
 
     fn raw(&mut self, text: &[u8], record: &mut Record) -> Option<Rest> {
         let start = record.frame.start as usize;
-        record.message = Span::between(start, trimmed(text, start, record.frame.end().min(text.len())));
+        let end = trimmed(text, start, record.frame.end().min(text.len()));
+        record.message = Span::between(start, end).set();
         record.pri = self.rules.default_pri;
         if !self.rules.again {
             record.stamp = self.clock.received();

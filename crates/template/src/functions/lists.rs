@@ -5,7 +5,7 @@ mod parts;
 pub(crate) use parts::reparted;
 
 use crate::call::Call;
-use crate::facts::{number, put};
+use crate::facts::{int, number, put};
 use crate::function::{ANY, Args, Build, Function, FunctionInfo, Plain, with_args};
 use crate::list::{Items, push};
 use crate::{Condition, Cost, Msg, RenderContext, Template, TemplateError};
@@ -168,10 +168,6 @@ fn length(args: Args<'_>, from: usize) -> i64 {
     total
 }
 
-fn int(text: &[u8]) -> Option<i64> {
-    std::str::from_utf8(text).ok()?.trim().parse().ok()
-}
-
 fn tail(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
     range(args, 0, 1, i64::MAX, out);
     // Text, unlike the other lists: as in syslog-ng, like that of $(filter) (golden case
@@ -194,11 +190,15 @@ fn nth(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
 }
 
 fn slice(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
-    let bounds = args.get(0);
-    let colon = bounds.iter().position(|b| *b == b':').unwrap_or(bounds.len());
-    let first = int(&bounds[..colon]).unwrap_or(0);
-    let end = bounds.get(colon + 1..).and_then(int).unwrap_or(i64::MAX);
-    range(args, 1, first, end, out);
+    let mut bounds = args.get(0).splitn(2, |byte| *byte == b':');
+    let mut bound = |usual| match bounds.next() {
+        None | Some(b"") => Some(usual),
+        Some(text) => int(text),
+    };
+    // Nothing where a bound is no number.
+    if let (Some(first), Some(end)) = (bound(0), bound(i64::MAX)) {
+        range(args, 1, first, end, out);
+    }
     ValueType::List
 }
 
@@ -213,13 +213,11 @@ fn concat(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
 }
 
 fn append(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
-    let mut first = true;
-    let mut buffer = Vec::new();
-    let mut items = Items::of(args.get(0));
-    while let Some(item) = items.next(&mut buffer) {
-        push(item, &mut first, out);
-    }
-    args.iter().skip(1).for_each(|text| push(text, &mut first, out));
+    // What is there stays as it is written.
+    let list = args.get(0);
+    out.extend_from_slice(list);
+    let mut needs_no_comma = list.last().is_none_or(|last| *last == b',');
+    args.iter().skip(1).for_each(|text| push(text, &mut needs_no_comma, out));
     ValueType::List
 }
 
@@ -244,7 +242,8 @@ fn search(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
         Some("substring") => Compare::Text(|item, pattern| find(item, pattern).is_some()),
         Some("glob") => Compare::Text(crate::glob::matches),
         Some("pcre") => {
-            let text = call.literal(0, "a regular expression")?;
+            // It has to match at the beginning of the item.
+            let text = format!("\\A(?:{})", call.literal(0, "a regular expression")?);
             let compiled = pattern::Pattern::compile(&text, &pattern::PatternOptions::default());
             Compare::Pattern(Box::new(compiled.map_err(|error| call.error(0, error.to_string()))?))
         }
@@ -320,12 +319,16 @@ fn filter(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
 
 impl Function for Filter {
     fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
-        let mut first = true;
+        let start = out.len();
         each_item(&self.lists, msg, cx, |cx| {
+            // Unlike in other lists there are no quotes, and no comma follows another one, as in syslog-ng.
             if self.condition.holds(msg, cx)
                 && let Some(item) = &cx.item
             {
-                push(item, &mut first, out);
+                if out.len() > start && out.last() != Some(&b',') {
+                    out.push(b',');
+                }
+                out.extend_from_slice(item);
             }
         });
         // syslog-ng says text here, so that `"$(filter ...)" != ''` asks whether any item was found.

@@ -288,7 +288,9 @@ impl Function for Graphite {
         self.pairs.gather(msg, cx, |plan, found| {
             let start = out.len();
             for (name, value) in plan.pairs(found) {
-                for part in [name.as_bytes(), b" ", value.bytes, b" ", &scratch.text, b"\n"] {
+                // A path does not begin with a dot.
+                let (dot, name) = name.strip_prefix('.').map_or(("", name), |name| ("_", name));
+                for part in [dot.as_bytes(), name.as_bytes(), b" ", value.bytes, b" ", &scratch.text, b"\n"] {
                     out.extend_from_slice(part);
                 }
                 if is_too_much(out, start) {

@@ -55,7 +55,8 @@ fn basename(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
 }
 
 fn dirname(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
-    let path = without_slashes(args.get(0));
+    // A slash at the end ends a folder.
+    let path = args.get(0);
     match path.iter().rposition(|b| *b == b'/') {
         Some(0) => out.push(b'/'),
         Some(at) => out.extend_from_slice(without_slashes(&path[..at])),

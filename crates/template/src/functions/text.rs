@@ -2,7 +2,7 @@
 
 use crate::budget::is_too_much;
 use crate::call::Call;
-use crate::facts::{number, put};
+use crate::facts::{int, number, put};
 use crate::function::{ANY, Args, Build, Function, FunctionInfo, with_args};
 use crate::{Cost, Msg, RenderContext, Template, TemplateError};
 use record::{Demand, ValueType};
@@ -143,29 +143,31 @@ fn length(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
     ValueType::Int
 }
 
-/// A whole number; an argument that is none counts as 0.
-fn int(arg: &[u8]) -> i64 {
-    std::str::from_utf8(arg).ok().and_then(|t| t.trim().parse().ok()).unwrap_or(0)
-}
-
 fn substr(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
-    let text = args.get(0);
-    let size = text.len() as i64;
-    let start = int(args.get(1));
-    let start = if start < 0 { (size.saturating_add(start)).max(0) } else { start.min(size) };
-    let end = match args.count() {
-        2 => size,
-        _ => match int(args.get(2)) {
-            len if len < 0 => size.saturating_add(len),
-            len => start.saturating_add(len).min(size),
-        },
-    };
-    out.extend_from_slice(text.get(start as usize..end.max(start) as usize).unwrap_or_default());
+    let length = if args.count() == 2 { Some(i64::MAX) } else { int(args.get(2)) };
+    if let (Some(start), Some(length)) = (int(args.get(1)), length) {
+        out.extend_from_slice(part(args.get(0), start, length).unwrap_or_default());
+    }
     ValueType::String
 }
 
+/// Negative numbers count from the end; a start outside of the text gives nothing.
+fn part(text: &[u8], start: i64, length: i64) -> Option<&[u8]> {
+    let size = text.len() as i64;
+    let start = if start < 0 { size.saturating_add(start) } else { start };
+    let from = if length < 0 { size } else { start };
+    let end = from.saturating_add(length).min(size);
+    text.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+}
+
 fn strip(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
-    spaced(args, out, |arg, out| out.extend_from_slice(arg.trim_ascii()));
+    let mut is_first = true;
+    for text in args.iter().map(<[u8]>::trim_ascii).filter(|text| !text.is_empty()) {
+        if !std::mem::replace(&mut is_first, false) {
+            out.push(b' ');
+        }
+        out.extend_from_slice(text);
+    }
     ValueType::String
 }
 
@@ -243,7 +245,7 @@ const WIDTH_MAX: i64 = 65_536;
 
 fn padding(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
     let text = args.get(0);
-    let width = int(args.get(1)).clamp(0, WIDTH_MAX) as usize;
+    let width = int(args.get(1)).unwrap_or(0).clamp(0, WIDTH_MAX) as usize;
     let pad: &[u8] = if args.count() < 3 || args.get(2).is_empty() { b" " } else { args.get(2) };
     out.extend(pad.iter().cycle().take(width.saturating_sub(text.len())));
     out.extend_from_slice(text);

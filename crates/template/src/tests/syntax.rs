@@ -57,7 +57,10 @@ fn calls_split_their_arguments() {
     check("$( echo a  b )c", "a bc");
     check("$(echo 'a  b' \"c 'd'\")", "a  b c 'd'");
     check("$(echo a\\ b \\) \\$HOST)", "a b ) host");
-    check("$(echo 'a\\'b')", "a'b");
+    // In quotes a backslash is one, as in syslog-ng; outside it takes the next character, also in calls that are
+    // arguments, once for each.
+    check("$(echo 'a\\' \"\\\\t\")$(length \"\\t\")", "a\\ \\\\t2");
+    check("$(echo $(length '\\)' a\\\\b))", "2 2");
     check("$(echo pre'mid dle'post)", "premid dlepost");
     check("$(echo ${HOST} '$PID $PID')", "host 123 123");
     check("$(echo $(echo 'a  b') \"$(echo 'c  d')\")", "a  b c  d");
@@ -92,7 +95,7 @@ fn errors_say_where() {
     check_error("$()", 0, "no name");
     check_error("a $(ecko b)", 2, "did you mean $(echo)");
     check_error("$(python f)", 9, "Python cannot be used here");
-    check_error("$(echo 'a \\'$(nope)')", 12, "no template function $(nope)");
+    check_error("$(echo 'a \\$(nope)')", 11, "no template function $(nope)");
     check_error("$(echo x$(echo \"y${z\"))", 17, "closing brace");
     check_error("$(substr a)", 0, "2 to 3 arguments, not 1");
     check_error("$(greeting x)", 0, "no arguments");

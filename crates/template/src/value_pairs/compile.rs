@@ -105,11 +105,11 @@ impl ValuePairs {
                 Some(id) => {
                     Static { name: "".into(), source: Source::Value(id), hint: None, when: When::Set }
                 }
-                // A value that is set to nothing is there where key() names it.
+                // A value that is set to nothing is there where key() names it, not where it says `MSG`.
                 None => {
                     let template = Arc::new(Template::compile(&text, opts, &NoScope)?);
                     let named = decide(&spec.patterns, &name) == Some(true);
-                    let is_value = template.single_name().is_some();
+                    let is_value = template.single_name().is_some_and(|id| record::name_of(id) == name);
                     let when = if named && is_value { When::Set } else { When::Filled };
                     match name.as_str() {
                         "HOST" => Static { name: "".into(), source: Source::Host, hint: None, when },

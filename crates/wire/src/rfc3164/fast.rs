@@ -86,7 +86,7 @@ pub(crate) fn parse<L: Lanes>(
     if rules.store_legacy_msghdr {
         record.msghdr = Span::between(start + program_at, at);
     }
-    record.message = Span::between(at, end);
+    record.message = Span::between(at, end).set();
     Some(())
 }
 

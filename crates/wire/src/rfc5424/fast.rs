@@ -68,7 +68,7 @@ pub(super) fn parse<L: Lanes>(
         record.flags.set(Flags::UTF8);
     }
     record.flags.set(Flags::IETF);
-    record.message = Span::between(at, end);
+    record.message = Span::between(at, end).set();
     Some(())
 }
 

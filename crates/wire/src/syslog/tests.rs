@@ -220,6 +220,13 @@ fn kernel() {
         b"[1.5] usb",
         &format!("5 {now}|program=kernel|msg=[1.5] usb|#missing_pri|#missing_timestamp"),
     );
+    // With a time stamp there is a header as in any other message.
+    let host = |text: &[u8]| {
+        let (b, r) = parsed(with(|f| f.kernel = true), text);
+        [b.bytes(r.host), b.bytes(r.program), b.bytes(r.message)].map(<[u8]>::to_vec)
+    };
+    assert_eq!(host(b"<4>Nov 11 01:02:03 web [1.5] usb"), [&b"web"[..], b"", b"usb"]);
+    assert_eq!(host(b"Nov 11 01:02:03 web app: usb"), [&b"web"[..], b"app", b"usb"]);
     // Two in one batch share the word.
     let mut b = batch(RECEIVED, &[b"<4>a", b"<5>b"]);
     SyslogParser::new(local()).parse_batch(&mut b, 0);

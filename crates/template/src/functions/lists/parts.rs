@@ -39,37 +39,40 @@ fn parts<'a>(
 /// OLD TEXT...
 pub(crate) fn reparted(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
     let (new, old) = (args.get(0), args.get(1));
-    let (start, mut first) = (out.len(), true);
+    let start = out.len();
     let texts = args.iter().skip(2).filter(|text| !text.is_empty());
     if let ([new], [old]) = (new, old) {
         for text in texts {
-            if !std::mem::replace(&mut first, false) {
-                out.push(*new);
+            let mut text = text;
+            match out.len() == start {
+                // Empty items at the beginning.
+                true => {
+                    text = text.get(text.iter().take_while(|byte| *byte == old).count()..).unwrap_or_default()
+                }
+                false => out.push(*new),
             }
             out.extend(text.iter().map(|byte| if byte == old { *new } else { *byte }));
         }
         return ValueType::String;
     }
-    parts(texts, old, |part| {
-        if !std::mem::replace(&mut first, false) {
-            out.extend_from_slice(new);
-        }
-        out.extend_from_slice(part);
-        !is_too_much(out, start)
-    });
+    parts(texts, old, |part| join(part, new, start, out));
     ValueType::String
 }
 
 pub(super) fn implode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
-    let (start, mut first) = (out.len(), true);
-    items(args, 1, |item| {
-        if !std::mem::replace(&mut first, false) {
-            out.extend_from_slice(args.get(0));
-        }
-        out.extend_from_slice(item);
-        !is_too_much(out, start)
-    });
+    let start = out.len();
+    items(args, 1, |item| join(item, args.get(0), start, out));
     ValueType::String
+}
+
+/// Appends an item; false when that is enough. As in syslog-ng the separator stands behind what is there, so
+/// that empty items at the beginning leave nothing.
+fn join(item: &[u8], separator: &[u8], start: usize, out: &mut Vec<u8>) -> bool {
+    if out.len() > start {
+        out.extend_from_slice(separator);
+    }
+    out.extend_from_slice(item);
+    !is_too_much(out, start)
 }
 
 pub(super) fn find(text: &[u8], part: &[u8]) -> Option<usize> {
