@@ -3,11 +3,11 @@
 
 use crate::ast::{AssignBy, By, Compare};
 use crate::run::{Eval, Run, Signal};
+use parsers::scanners::names::Table;
 use pattern::Pattern;
 use record::{Demand, NameId};
-use std::collections::HashMap;
 use template::Template;
-use value::{Seed, Value};
+use value::Value;
 
 /// A part of a function or statement that has its own way of being run.
 pub trait Operation: Send + Sync {
@@ -155,7 +155,7 @@ pub struct Chain {
 }
 
 /// What is decided by a text.
-pub type Texts = HashMap<Box<[u8]>, usize, Seed>;
+pub type Texts = Table<usize>;
 
 pub struct Switch {
     pub selector: Expr,

@@ -158,8 +158,10 @@ impl Block {
         cx: &'r mut FilterContext,
         memory: &'r mut Memory,
     ) -> Run<'r> {
-        memory.slots.clear();
-        memory.slots.resize(self.variables.len(), Slot::default());
+        match memory.slots.len() == self.variables.len() {
+            true => memory.slots.fill(Slot::default()),
+            false => memory.slots = vec![Slot::default(); self.variables.len()],
+        }
         memory.stack.clear();
         Run {
             places: &self.places,

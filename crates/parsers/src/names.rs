@@ -85,39 +85,59 @@ pub fn wanted(prefix: &str, demand: &Demand) -> Option<Vec<(Box<[u8]>, NameId)>>
     Some(keys.filter(|(key, _): &(Box<[u8]>, NameId)| !key.is_empty()).collect())
 }
 
-/// A few keys, found by length and last byte, and by their first bytes, before they are compared.
+/// Known keys, found by length and last byte, and by their first bytes, before they are compared.
 #[derive(Clone, Debug)]
 pub struct Table<V = NameId> {
     /// A bit for each key, by its length and last byte: most others end here.
     sieve: u64,
     /// The last two bytes, for texts where the beginning of the key is not known yet.
     endings: Endings,
-    /// First entry of each bucket plus one.
-    heads: Box<[u16; 256]>,
+    /// First entry of each bucket plus one. There are a power of two of them, twice as many as entries.
+    heads: Box<[u32]>,
+    /// What is left of a hash behind this shift is a bucket.
+    shift: u32,
     entries: Vec<Entry<V>>,
 }
+
+/// The words of a longer key in one: the last eight bytes, some of which count twice, and those before.
+fn folded(first: u64, key: &[u8]) -> u64 {
+    let (words, _) = key.as_chunks::<8>();
+    let last = key.last_chunk::<8>();
+    words
+        .iter()
+        .skip(1)
+        .chain(last)
+        .fold(first, |hash, word| (hash.wrapping_mul(FACTOR) ^ u64::from_le_bytes(*word)).rotate_left(29))
+}
+
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+const BUCKETS_MIN: usize = 256;
+const BUCKETS_MAX: usize = 1 << 20;
 
 #[derive(Clone, Debug)]
 struct Entry<V> {
     key: Box<[u8]>,
     word: u64,
     value: V,
-    next: u16,
+    next: u32,
 }
 
 impl<V: Copy> Table<V> {
     pub fn new(keys: Vec<(Box<[u8]>, V)>) -> Table<V> {
+        let buckets = (2 * keys.len()).next_power_of_two().clamp(BUCKETS_MIN, BUCKETS_MAX);
         let mut table = Table {
             sieve: 0,
             endings: Endings::default(),
-            heads: Box::new([0; 256]),
+            heads: vec![0; buckets].into(),
+            shift: 64 - buckets.ilog2(),
             entries: Vec::with_capacity(keys.len()),
         };
-        for (key, value) in keys.into_iter().take(usize::from(u16::MAX) - 1) {
+        for (key, value) in keys {
             let word = word(&key, key.len());
-            let head = &mut table.heads[usize::from(bucket(word, key.len()))];
+            let bucket = table.bucket(word, &key);
+            let Some(head) = table.heads.get_mut(bucket) else { continue };
             table.entries.push(Entry { key, word, value, next: *head });
-            *head = table.entries.len() as u16;
+            *head = table.entries.len() as u32;
             let Some(key) = table.entries.last().map(|entry| &*entry.key) else { continue };
             table.sieve |= 1 << sieve(key.last().copied().unwrap_or(0), key.len());
             table.endings.add(key);
@@ -150,11 +170,19 @@ impl<V: Copy> Table<V> {
         &self.endings
     }
 
+    /// The bucket of a key whose first eight bytes are `word`. All of its bytes count: texts of a `switch` may
+    /// differ anywhere.
+    #[inline(always)]
+    fn bucket(&self, word: u64, key: &[u8]) -> usize {
+        let hash = if key.len() <= 8 { word } else { folded(word, key) };
+        ((hash ^ key.len() as u64).wrapping_mul(FACTOR) >> self.shift) as usize
+    }
+
     fn find(&self, text: &[u8], start: usize, end: usize) -> Option<V> {
         let (key, rest) = (text.get(start..end)?, text.get(start..)?);
         let word = word(rest, key.len());
-        let mut at = self.heads[usize::from(bucket(word, key.len()))];
-        while let Some(entry) = at.checked_sub(1).and_then(|at| self.entries.get(usize::from(at))) {
+        let mut at = *self.heads.get(self.bucket(word, key))?;
+        while let Some(entry) = at.checked_sub(1).and_then(|at| self.entries.get(at as usize)) {
             if entry.word == word && entry.key.len() == key.len() && (key.len() <= 8 || *entry.key == *key) {
                 return Some(entry.value);
             }
@@ -179,11 +207,6 @@ fn word(rest: &[u8], len: usize) -> u64 {
     if len < 8 { word & ((1 << (8 * len)) - 1) } else { word }
 }
 
-#[inline(always)]
-fn bucket(word: u64, len: usize) -> u8 {
-    ((word ^ len as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,6 +229,22 @@ mod tests {
                     assert_eq!(found, same.then_some(7), "{len} {wanted} {other} {change}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn many_keys_have_buckets_of_their_own() {
+        // They differ at their beginning, in the middle and at their end.
+        for (before, behind) in
+            [("", ".com"), ("application-", "-of-a-host.example.com"), ("key-number-", "")]
+        {
+            let key = |n: u32| format!("{before}{n:04}{behind}").into_bytes();
+            let table = Table::new((0..5000).map(|n| (key(n).into(), n)).collect());
+            assert_eq!(table.heads.len(), 16_384);
+            assert!((0..5000).all(|n| table.get(&key(n)) == Some(n)));
+            assert_eq!(table.get(&key(5000)), None);
+            let used = table.heads.iter().filter(|head| **head != 0).count();
+            assert!(used > 3000, "{used} of 16384 buckets");
         }
     }
 

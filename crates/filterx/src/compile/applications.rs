@@ -4,10 +4,9 @@
 use super::{Compiler, Setting};
 use crate::ast;
 use crate::grammar;
-use crate::program::{Block, Case, Expr, Role, Statement, Switch};
+use crate::program::{Block, Case, Expr, Role, Statement, Switch, Texts};
 use conf_syntax::{Call, RawBlock};
 use diag::{Diagnostics, SourceMap, Span};
-use std::collections::HashMap;
 
 /// The variable, as `app` or `$app`, and where it is written.
 pub struct AppVariable<'a> {
@@ -75,7 +74,7 @@ pub fn switch_applications(
     compiler.made = None;
     let mut switch = Switch {
         selector: selector.unwrap_or(Expr::Value(value::Value::Null)),
-        texts: HashMap::default(),
+        texts: Texts::new(Vec::new()),
         labels: Vec::new(),
         default: None,
         cases: Vec::new(),
@@ -90,15 +89,17 @@ pub fn switch_applications(
         }
         parsed.push((name, parts));
     }
+    let mut texts = Vec::new();
     for (case, (name, parts)) in parsed.into_iter().enumerate() {
         let mut body: Vec<Statement> = Vec::new();
         for (inner, statements) in parts {
             compiler.base = inner;
             body.extend(compiler.body(&statements));
         }
-        switch.texts.insert(name.as_bytes().into(), case);
+        texts.push((name.as_bytes().into(), case));
         switch.cases.push(Case { body: body.into(), falls_through: false });
     }
+    switch.texts = Texts::new(texts);
     let switch = Statement { expr: Expr::Switch(Box::new(switch)), checked: false, number };
     compiler.done(Box::new([switch]))
 }

@@ -6,6 +6,7 @@ use crate::ast::{self, AssignBy, Kind};
 use crate::program::{Body, Branch, Case, Chain, Expr, Label, Role, Statement, Switch, Target, Texts};
 use crate::run::Signal;
 use crate::types::Types;
+use std::collections::HashMap;
 use value::Value;
 
 /// Texts for which a look-up is quicker than comparing one by one.
@@ -92,15 +93,21 @@ impl Compiler<'_> {
 
     /// The texts that one variable is compared with by all branches, and the first branch of each.
     fn texts_asked_for(&self, branches: &[Branch]) -> Option<(u32, Texts)> {
-        let mut texts = Texts::default();
-        let mut variable = None;
+        let (mut texts, mut variable) = (HashMap::new(), None);
         for (number, branch) in branches.iter().enumerate() {
             self.asks(&branch.condition, number, &mut variable, &mut texts)?;
         }
-        variable.filter(|_| texts.len() >= LOOKED_UP_MIN).map(|variable| (variable, texts))
+        let variable = variable.filter(|_| texts.len() >= LOOKED_UP_MIN)?;
+        Some((variable, Texts::new(texts.into_iter().collect())))
     }
 
-    fn asks(&self, condition: &Expr, branch: usize, of: &mut Option<u32>, texts: &mut Texts) -> Option<()> {
+    fn asks(
+        &self,
+        condition: &Expr,
+        branch: usize,
+        of: &mut Option<u32>,
+        texts: &mut HashMap<Box<[u8]>, usize>,
+    ) -> Option<()> {
         match condition {
             Expr::IsText(asked, text, true) => {
                 let Expr::Variable(variable) = **asked else { return None };
@@ -122,22 +129,30 @@ impl Compiler<'_> {
         let selector = self.expr(selector);
         let mut made = Switch {
             selector: Expr::Value(Value::Null),
-            texts: Texts::default(),
+            texts: Texts::new(Vec::new()),
             labels: Vec::new(),
             default: None,
             cases: Vec::new(),
         };
+        let mut texts = HashMap::new();
         for (number, case) in cases.iter().enumerate() {
-            self.label(case, number, &mut made);
+            self.label(case, number, &mut made, &mut texts);
             let mut body = self.body(&case.body).into_vec();
             let ending = body.pop_if(|last| matches!(last.expr, Expr::Control(Signal::Break)));
             made.cases.push(Case { body: body.into(), falls_through: ending.is_none() });
         }
         made.selector = selector?;
+        made.texts = Texts::new(texts.into_iter().collect());
         Some(Expr::Switch(Box::new(made)))
     }
 
-    fn label(&mut self, case: &ast::Case, number: usize, made: &mut Switch) {
+    fn label(
+        &mut self,
+        case: &ast::Case,
+        number: usize,
+        made: &mut Switch,
+        texts: &mut HashMap<Box<[u8]>, usize>,
+    ) {
         match &case.label {
             ast::Label::Default => {
                 if made.default.replace(number).is_some() {
@@ -147,7 +162,7 @@ impl Compiler<'_> {
             ast::Label::Value(value) => match self.expr(value) {
                 Some(Expr::Text(text)) => {
                     let text = self.texts.get(text as usize).cloned().unwrap_or_default();
-                    if made.texts.insert(text, number).is_some() {
+                    if texts.insert(text, number).is_some() {
                         self.duplicate("case", case);
                     }
                 }

@@ -1,8 +1,8 @@
 //! `if` and `switch`.
 
 use super::{Eval, Failure, Halt, Run, Signal};
-use crate::program::{Branch, Chain, Label, Statement, Switch};
-use value::Value;
+use crate::program::{Branch, Chain, Label, Statement, Switch, Texts};
+use value::{Span, Value};
 
 impl Run<'_> {
     pub(crate) fn conditional(&mut self, branches: &[Branch], otherwise: Option<&[Statement]>) -> Eval {
@@ -25,10 +25,19 @@ impl Run<'_> {
         }
         let value = self.variable(chain.variable)?;
         let Value::String(span) = value else { return self.conditional(&chain.branches, otherwise) };
-        let found = chain.texts.get(self.batch.bytes(span));
-        match found.and_then(|number| chain.branches.get(*number)) {
+        let found = self.decided_by(&chain.texts, span);
+        match found.and_then(|number| chain.branches.get(number)) {
             Some(branch) => self.braces(&branch.body),
             None => self.conditional(&[], otherwise),
+        }
+    }
+
+    /// What a text decides. One that is empty may stand nowhere.
+    #[inline]
+    fn decided_by(&self, texts: &Texts, span: Span) -> Option<usize> {
+        match span.is_empty() {
+            true => texts.get(b""),
+            false => texts.at(&self.batch.text, span.start as usize, span.end()),
         }
     }
 
@@ -63,9 +72,9 @@ impl Run<'_> {
     /// The case where control goes on. As in AxoSyslog, texts come before all other labels.
     fn case(&mut self, switch: &Switch, value: Value) -> Result<Option<usize>, Halt> {
         if let Value::String(span) = value
-            && let Some(case) = switch.texts.get(self.batch.bytes(span))
+            && let Some(case) = self.decided_by(&switch.texts, span)
         {
-            return Ok(Some(*case));
+            return Ok(Some(case));
         }
         for (label, case) in &switch.labels {
             let fits = match label {
