@@ -226,8 +226,11 @@ impl Side {
             Side::Subject { subject, kind } => {
                 let text = subject.text(msg, render, buffer);
                 let own = match subject.name() {
-                    _ if text.is_empty() => ValueType::Null,
+                    Some(name) if text.is_empty() => {
+                        msg.batch.value(msg.record, name).map_or(ValueType::Null, |value| value.kind)
+                    }
                     Some(name) => msg.record.types.of(name),
+                    None if text.is_empty() => ValueType::Null,
                     None => ValueType::String,
                 };
                 Seen { text, kind: kind.unwrap_or(own), number: None }

@@ -57,8 +57,9 @@ impl Scopes {
         Scopes::NAMES.iter().find(|(n, ..)| *n == name).map(|(_, scopes, _)| *scopes)
     }
 
+    /// One after the other: `none` forgets those before it.
     pub fn with(self, other: Scopes) -> Scopes {
-        Scopes(self.0 | other.0)
+        if other.0 == 0 { other } else { Scopes(self.0 | other.0) }
     }
 
     fn has(self, other: Scopes) -> bool {

@@ -277,7 +277,7 @@ fn graphite(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
         Some((_, text)) => call.compiler.compile(text)?,
         None => call.compiler.compile(&crate::syntax::Text::of("$R_UNIXTIME"))?,
     };
-    let pairs = ValuePairs::compile(read.spec, call.options())?;
+    let pairs = ValuePairs::with_layout(read.spec, Layout::Path, call.options())?;
     call.boxed(Graphite { pairs, timestamp })
 }
 
@@ -288,9 +288,7 @@ impl Function for Graphite {
         self.pairs.gather(msg, cx, |plan, found| {
             let start = out.len();
             for (name, value) in plan.pairs(found) {
-                // A path does not begin with a dot.
-                let (dot, name) = name.strip_prefix('.').map_or(("", name), |name| ("_", name));
-                for part in [dot.as_bytes(), name.as_bytes(), b" ", value.bytes, b" ", &scratch.text, b"\n"] {
+                for part in [name.as_bytes(), b" ", value.bytes, b" ", &scratch.text, b"\n"] {
                     out.extend_from_slice(part);
                 }
                 if is_too_much(out, start) {

@@ -218,7 +218,7 @@ impl Layout {
                 b.bytes().map(place).cmp(a.bytes().map(place))
             }
             Layout::Json { .. } => b.cmp(a),
-            Layout::Plain | Layout::Assigned => a.cmp(b),
+            Layout::Plain | Layout::Path | Layout::Assigned => a.cmp(b),
         }
     }
 }

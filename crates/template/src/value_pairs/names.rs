@@ -8,6 +8,8 @@ use crate::glob;
 pub(crate) enum Layout {
     /// In order; nothing around them.
     Plain,
+    /// As [`Layout::Plain`]; a dot in front becomes an underline, since a path has a level between dots.
+    Path,
     /// `name=` with blanks between.
     Assigned,
     /// Braces, quotes and keys of a JSON object, in descending order.
@@ -43,7 +45,8 @@ pub(super) fn renamed(name: &str, rekeys: &[Rekey], layout: Layout) -> String {
             name = rekey.steps.iter().fold(name, |name, step| apply(step, name));
         }
     }
-    if matches!(layout, Layout::Json { leave_initial_dot: false, .. }) && name.starts_with('.') {
+    let underlined = matches!(layout, Layout::Path | Layout::Json { leave_initial_dot: false, .. });
+    if underlined && name.starts_with('.') {
         name.replace_range(..1, "_");
     }
     name

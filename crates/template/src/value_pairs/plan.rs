@@ -137,7 +137,7 @@ impl Plan {
     pub(super) fn lead(&mut self, layout: Layout, name: Span, first: bool) -> Span {
         let start = self.part();
         match layout {
-            Layout::Plain => {}
+            Layout::Plain | Layout::Path => {}
             Layout::Assigned => self.assigned(name, first),
             Layout::Json { delimiter, flat, .. } => {
                 self.text.push(b'"');

@@ -116,7 +116,7 @@ fn scopes() {
     check_in(&batch, "$(format-json --scope dot-nv-pairs)", "{\"_app\":{\"id\":\"7\"}}");
     check_in(&batch, "$(format-json --leave-initial-dot --scope dot_nv_pairs)", "{\".app\":{\"id\":\"7\"}}");
     check(
-        "$(names --scope rfc3164)|$(names --scope syslog-proto)|$(names --scope none)",
+        "$(names --scope rfc3164)|$(names --scope syslog-proto)|$(names --scope rfc3164,none)$(names --scope rfc3164 --scope none)",
         "DATE,FACILITY,HOST,MESSAGE,PID,PRIORITY,PROGRAM|DATE,FACILITY,HOST,MESSAGE,PID,PRIORITY,PROGRAM|",
     );
     check("$(names --scope selected-macros --exclude P*,H*)", "DATE,FACILITY,MESSAGE,SOURCEIP");
