@@ -3,7 +3,7 @@
 use crate::frame;
 use crate::plan::Plan;
 use crate::sent::Sent;
-use crate::status::{Code, Status};
+use crate::status::{Code, Status, is_to_repeat};
 use crate::timer::{Clock, Tasks};
 use http_client::{HeaderMap, Passed, header, said};
 use hyper::body::{Body, Bytes, Incoming};
@@ -43,6 +43,8 @@ pub struct Reply {
     pub status: Status,
     /// With its frame, as far as it came.
     pub body: Vec<u8>,
+    /// Something in the call may be done when it is asked for again, whatever the status says of the others.
+    pub is_to_repeat: bool,
 }
 
 impl Connection {
@@ -95,13 +97,16 @@ impl Connection {
         };
         let headers = response.headers().clone();
         if let Some(status) = refusal(&response) {
-            return Ok(Reply { status, body: Vec::new() });
+            return Ok(Reply { status, body: Vec::new(), is_to_repeat: false });
         }
         let bytes_max = plan.answer_bytes_max.saturating_add(frame::HEAD_BYTES);
         let (body, trailers) = read_all(response.into_body(), bytes_max).await;
         let status = trailers.as_ref().and_then(Status::read).or_else(|| Status::read(&headers));
         match status {
-            Some(status) => Ok(Reply { status, body }),
+            Some(status) => {
+                let is_to_repeat = is_to_repeat(trailers.as_ref().unwrap_or(&headers));
+                Ok(Reply { status, body, is_to_repeat })
+            }
             None => {
                 let why = format!("{}: the answer ended in its middle", plan.url.authority);
                 Err(Failure::Unknown(why))

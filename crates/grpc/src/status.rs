@@ -96,11 +96,7 @@ impl Status {
         let code = headers.get("grpc-status")?.to_str().ok()?.trim().parse().map_or(Code::UNKNOWN, Code);
         let message =
             headers.get("grpc-message").map(|text| percent_decoded(text.as_bytes())).unwrap_or_default();
-        let details = headers.get("grpc-status-details-bin").and_then(|text| {
-            let text = text.as_bytes().trim_ascii();
-            STANDARD_NO_PAD.decode(text).or_else(|_| STANDARD.decode(text)).ok()
-        });
-        let retry_after = details.and_then(|details| retry_after(&details).ok().flatten());
+        let retry_after = details(headers).and_then(|details| retry_after(&details).ok().flatten());
         Some(Status { code, message, retry_after })
     }
 
@@ -120,22 +116,53 @@ impl Status {
     }
 }
 
+fn details(headers: &HeaderMap) -> Option<Vec<u8>> {
+    let text = headers.get("grpc-status-details-bin")?.as_bytes().trim_ascii();
+    STANDARD_NO_PAD.decode(text).or_else(|_| STANDARD.decode(text)).ok()
+}
+
+/// Whether the details say of something in the call that it may be done when it is asked for again: Pub/Sub
+/// tells so which of many acknowledgements it has not taken.
+pub fn is_to_repeat(headers: &HeaderMap) -> bool {
+    details(headers).is_some_and(|details| names_transient(&details).unwrap_or(false))
+}
+
+/// The metadata of a `google.rpc.ErrorInfo` are its field 3, a map of texts.
+fn names_transient(details: &[u8]) -> Result<bool, Malformed> {
+    for field in fields(details) {
+        let (3, Value::Bytes(any)) = field? else { continue };
+        let Some(info) = of_type(any, b"/google.rpc.ErrorInfo")? else { continue };
+        for field in fields(info) {
+            let (3, Value::Bytes(entry)) = field? else { continue };
+            for field in fields(entry) {
+                if matches!(field?, (2, Value::Bytes(value)) if value.starts_with(b"TRANSIENT_FAILURE")) {
+                    return Ok(true);
+                }
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// The value of an `Any`, if it is of this type.
+fn of_type<'a>(any: &'a [u8], name: &[u8]) -> Result<Option<&'a [u8]>, Malformed> {
+    let (mut is_it, mut value) = (false, &[][..]);
+    for field in fields(any) {
+        match field? {
+            (1, Value::Bytes(url)) => is_it = url.ends_with(name),
+            (2, Value::Bytes(bytes)) => value = bytes,
+            _ => {}
+        }
+    }
+    Ok(is_it.then_some(value))
+}
+
 /// Of `google.rpc.Status`: the details are in field 3, each an `Any` of type and value; the delay of a
 /// `RetryInfo` is its field 1, seconds and nanoseconds.
 fn retry_after(details: &[u8]) -> Result<Option<Duration>, Malformed> {
     for field in fields(details) {
         let (3, Value::Bytes(any)) = field? else { continue };
-        let (mut is_retry, mut value) = (false, &[][..]);
-        for field in fields(any) {
-            match field? {
-                (1, Value::Bytes(url)) => is_retry = url.ends_with(b"/google.rpc.RetryInfo"),
-                (2, Value::Bytes(bytes)) => value = bytes,
-                _ => {}
-            }
-        }
-        if !is_retry {
-            continue;
-        }
+        let Some(value) = of_type(any, b"/google.rpc.RetryInfo")? else { continue };
         let mut delay = Duration::ZERO;
         for field in fields(value) {
             let (1, Value::Bytes(duration)) = field? else { continue };
@@ -172,7 +199,7 @@ pub fn retry_details(after: Duration) -> String {
 /// Any bytes as details.
 #[cfg(any(test, feature = "fuzzing"))]
 pub fn fuzz(input: &[u8]) {
-    let _ = retry_after(input);
+    let _ = (retry_after(input), names_transient(input));
     assert!(percent_decoded(input).len() <= 3 * input.len());
 }
 
@@ -211,5 +238,32 @@ mod tests {
         assert_eq!(status.retry_after, Some(RETRY_MAX));
         let none = read(&[("grpc-status", "8"), ("grpc-status-details-bin", "!!")]).expect("one");
         assert_eq!(none.retry_after, None);
+    }
+
+    #[test]
+    fn acknowledgements_that_may_be_taken_later_are_told_from_others() {
+        use wire::protobuf::{put_bytes, put_message};
+        let with = |values: &[&str]| {
+            let mut status = Vec::new();
+            put_message(&mut status, 3, |any| {
+                put_bytes(any, 1, b"type.googleapis.com/google.rpc.ErrorInfo");
+                put_message(any, 2, |info| {
+                    for value in values {
+                        put_message(info, 3, |entry| {
+                            put_bytes(entry, 1, b"ack id");
+                            put_bytes(entry, 2, value.as_bytes());
+                        });
+                    }
+                });
+            });
+            let mut headers = HeaderMap::new();
+            let text = STANDARD_NO_PAD.encode(status);
+            headers.insert("grpc-status-details-bin", text.parse().expect("a value"));
+            headers
+        };
+        let never = "PERMANENT_FAILURE_INVALID_ACK_ID";
+        assert!(is_to_repeat(&with(&[never, "TRANSIENT_FAILURE_UNORDERED_ACK_ID"])));
+        assert!(!is_to_repeat(&with(&[never])) && !is_to_repeat(&with(&[])));
+        assert!(!is_to_repeat(&HeaderMap::new()));
     }
 }

@@ -252,9 +252,14 @@ fn acknowledgements_that_are_refused_and_streams_that_are_ended_are_no_trouble()
     }
     assert_each_once(&lab.lines("out"), 400);
     assert_acknowledged_once(&server, 400);
-    let log = penstock.stop();
+    let log = penstock.log();
     assert!(!log.contains("does not give messages"), "{log}");
     assert!(log.contains("takes no acknowledgements now"), "{log}");
+    // Unless nothing comes on any of them.
+    penstock.wait_log("it ends each stream at once");
+    server.publish_texts(&texts(400, 410));
+    penstock.wait_settled(410);
+    penstock.stop();
 }
 
 #[test]

@@ -261,13 +261,17 @@ fn the_command_line_says_it_where_the_configuration_does_not() {
 
 #[test]
 fn what_fetches_connects_to_where_it_is_told_to() {
-    let lab = Lab::new();
-    let server = Collector::tcp(lab.port("server"));
-    let source = "mqtt(address(\"tcp://127.0.0.1:%port:server%\") topic(\"a\"));";
-    let Some(penstock) = start(&lab, &confined(source, "file(\"%dir%/out\");", "")) else { return };
-    wait_until("a connection", || server.connections() > 0);
-    assert!(!penstock.log().contains("the sandbox does not allow"), "{}", penstock.log());
-    penstock.stop();
+    for source in [
+        "mqtt(address(\"tcp://127.0.0.1:%port:server%\") topic(\"a\"));",
+        "google-pubsub(url(\"127.0.0.1:%port:server%\") project(\"p\") subscription(\"s\"));",
+    ] {
+        let lab = Lab::new();
+        let server = Collector::tcp(lab.port("server"));
+        let Some(penstock) = start(&lab, &confined(source, "file(\"%dir%/out\");", "")) else { return };
+        wait_until("a connection", || server.connections() > 0);
+        assert!(!penstock.log().contains("the sandbox does not allow"), "{}", penstock.log());
+        penstock.stop();
+    }
 }
 
 #[test]

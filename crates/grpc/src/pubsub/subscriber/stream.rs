@@ -8,7 +8,7 @@ use crate::frame;
 use crate::plan::Plan;
 use crate::sent::Sent;
 use crate::session::{Ask, Call};
-use crate::status::Status;
+use crate::status::{Code, Status};
 use http_client::{HeaderMap, said};
 use hyper::Response;
 use hyper::body::{Body, Bytes, Frame, Incoming};
@@ -30,18 +30,20 @@ const TO_SERVER: usize = 2;
 /// How a stream has ended.
 pub struct End {
     pub why: String,
-    /// The server had answered.
-    pub was_open: bool,
+    /// The server has found nothing wrong.
+    pub is_in_peace: bool,
+    /// Another one may do.
     pub is_passing: bool,
 }
 
 impl End {
     fn broken(why: String) -> End {
-        End { why, was_open: false, is_passing: true }
+        End { why, is_in_peace: false, is_passing: true }
     }
 
-    fn of(status: &Status, was_open: bool) -> End {
-        End { why: words(status), was_open, is_passing: is_passing(status.code) }
+    fn of(status: &Status) -> End {
+        let is_in_peace = status.code == Code::OK;
+        End { why: words(status), is_in_peace, is_passing: is_passing(status.code) }
     }
 }
 
@@ -52,6 +54,8 @@ pub struct Stream {
     client: String,
     /// The log has not heard that there is one, or has heard of trouble since.
     is_news: bool,
+    /// The last one has brought something.
+    pub has_brought: bool,
 }
 
 type Head = Pin<Box<dyn Future<Output = Result<Response<Incoming>, hyper::Error>> + Send>>;
@@ -66,7 +70,7 @@ enum Event {
 impl Stream {
     pub fn new(plan: &Arc<Plan>, desk: &Arc<Desk>) -> Stream {
         let client = format!("penstock-{:016x}", RandomState::new().hash_one(0));
-        Stream { plan: Arc::clone(plan), desk: Arc::clone(desk), client, is_news: true }
+        Stream { plan: Arc::clone(plan), desk: Arc::clone(desk), client, is_news: true, has_brought: false }
     }
 
     pub fn was_in_trouble(&mut self) {
@@ -75,6 +79,7 @@ impl Stream {
 
     /// Opens one, and gives what it brings to the desk until it ends.
     pub async fn run(&mut self) -> End {
+        self.has_brought = false;
         let opened = tokio::time::timeout(self.plan.timeout, Connection::open(&self.plan)).await;
         let mut connection = match opened {
             Ok(Ok(connection)) => connection,
@@ -105,12 +110,10 @@ impl Stream {
                 Event::Head(Err(error)) => return End::broken(self.at_server(&said(&error))),
                 Event::Head(Ok(response)) => {
                     head = None;
-                    if let Some(status) = refusal(&response) {
-                        return End::of(&status, false);
-                    }
                     // An answer without a body has its status in front.
-                    if let Some(status) = Status::read(response.headers()) {
-                        return End::of(&status, false);
+                    let status = refusal(&response).or_else(|| Status::read(response.headers()));
+                    if let Some(status) = status {
+                        return End::of(&status);
                     }
                     self.say_open();
                     incoming = Some(response.into_body());
@@ -119,14 +122,12 @@ impl Stream {
                     Ok(data) => {
                         buffer.extend_from_slice(&data);
                         if let Err(why) = self.bring(&mut buffer) {
-                            return End { why, was_open: false, is_passing: false };
+                            return End { why, is_in_peace: false, is_passing: false };
                         }
                     }
                     Err(frame) => return self.ended(frame.into_trailers().ok().as_ref()),
                 },
-                Event::Frame(Some(Err(error))) => {
-                    return End { was_open: true, ..End::broken(self.at_server(&said(&error))) };
-                }
+                Event::Frame(Some(Err(error))) => return End::broken(self.at_server(&said(&error))),
                 Event::Frame(None) => return self.ended(None),
                 Event::Changed if desk.has_left() && to_server.is_some() => {
                     // What it has sent already goes back, and does not have to wait for its deadline.
@@ -148,11 +149,8 @@ impl Stream {
 
     fn ended(&self, trailers: Option<&HeaderMap>) -> End {
         match trailers.and_then(Status::read) {
-            Some(status) => End::of(&status, true),
-            None => {
-                let why = self.at_server("the server has ended the stream");
-                End { was_open: true, ..End::broken(why) }
-            }
+            Some(status) => End::of(&status),
+            None => End::broken(self.at_server("the server has ended the stream")),
         }
     }
 
@@ -161,7 +159,7 @@ impl Stream {
     }
 
     /// Gives whole messages of the buffer to the desk.
-    fn bring(&self, buffer: &mut Vec<u8>) -> Result<(), String> {
+    fn bring(&mut self, buffer: &mut Vec<u8>) -> Result<(), String> {
         let mut at = 0;
         while let Some((message, length)) =
             frame::next(buffer.get(at..).unwrap_or_default(), self.plan.answer_bytes_max)
@@ -170,6 +168,7 @@ impl Stream {
             at += length;
             let brought = self.desk.brings(message.into_bytes(), Instant::now());
             brought.map_err(|_| self.at_server("what came is no message of Pub/Sub"))?;
+            self.has_brought = true;
         }
         buffer.drain(..at);
         Ok(())
