@@ -120,6 +120,7 @@ impl Block {
         let mut memory = cx.work.take_state(self.asker, Memory::default);
         memory.texts.clear();
         memory.texts.resize(self.texts.len(), None);
+        memory.slots.resize(self.variables.len(), Slot::default());
         selection.retain(|index| {
             let mut run = self.begin(batch, *index as usize, cx, &mut memory);
             let result = run.body(&self.statements);
@@ -148,9 +149,11 @@ impl Block {
     }
 
     fn memory(&self) -> Memory {
-        Memory { texts: vec![None; self.texts.len()], ..Memory::default() }
+        let (texts, slots) = (self.texts.len(), self.variables.len());
+        Memory { texts: vec![None; texts], slots: vec![Slot::default(); slots], ..Memory::default() }
     }
 
+    #[inline(always)]
     fn begin<'r>(
         &'r self,
         batch: &'r mut Batch,
@@ -158,10 +161,7 @@ impl Block {
         cx: &'r mut FilterContext,
         memory: &'r mut Memory,
     ) -> Run<'r> {
-        match memory.slots.len() == self.variables.len() {
-            true => memory.slots.fill(Slot::default()),
-            false => memory.slots = vec![Slot::default(); self.variables.len()],
-        }
+        memory.slots.iter_mut().for_each(|slot| *slot = Slot::default());
         memory.stack.clear();
         Run {
             places: &self.places,

@@ -266,8 +266,7 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
             if let Some(Member { key, value, end }) = ordinary_member(self.text, self.at) {
                 self.at = end;
                 if keep && (!is_top || (self.wanted)(key.of(self.text))) {
-                    let earlier = self.trees.stack.get(mark..).unwrap_or_default();
-                    repeated |= seen.is_again(earlier, key, self.text);
+                    repeated |= seen.is_again(&self.trees.stack, mark, key, self.text);
                     self.trees.stack_pair(key, value);
                 } else {
                     self.as_printed = false;
@@ -294,9 +293,9 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
             self.blanks();
             let keep = keep && (!is_top || (self.wanted)(self.bytes(key)));
             if keep {
-                let earlier = self.trees.stack.get(mark..).unwrap_or_default();
                 // What is made is not part of the text yet.
-                repeated |= key.start as usize >= self.made_from || seen.is_again(earlier, key, self.text);
+                repeated |= key.start as usize >= self.made_from
+                    || seen.is_again(&self.trees.stack, mark, key, self.text);
             } else {
                 self.as_printed = false;
             }

@@ -11,17 +11,15 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Notes a key. `earlier` is what stands in front of it, keys and values by turns. True where the key may
-    /// have come before: of the first pairs that is certain.
+    /// Notes a key. What stands in front of it in `cells` from `mark` on are keys and values by turns. True
+    /// where the key may have come before: of the first pairs that is certain.
     #[inline]
-    pub fn is_again(&mut self, earlier: &[Value], key: Span, text: &[u8]) -> bool {
-        let bytes = key.of(text);
-        let mark = mark_of(text, key);
-        let (word, bit) = (mark as usize / 64, 1u64 << (mark % 64));
-        let Some(known) = self.marks.get_mut(word) else { return true };
-        let marked = *known & bit != 0;
-        *known |= bit;
-        marked && (earlier.len() > 2 * COMPARED_MAX || has(earlier, bytes, text))
+    pub fn is_again(&mut self, cells: &[Value], mark: usize, key: Span, text: &[u8]) -> bool {
+        let bit = mark_of(text, key);
+        let Some(known) = self.marks.get_mut(bit as usize / 64) else { return true };
+        let word = *known;
+        *known = word | 1 << (bit % 64);
+        word >> (bit % 64) & 1 != 0 && may_have(cells.get(mark..).unwrap_or_default(), key, text)
     }
 }
 
@@ -39,11 +37,13 @@ fn mark_of(text: &[u8], key: Span) -> u64 {
 }
 
 #[cold]
-fn has(earlier: &[Value], key: &[u8], text: &[u8]) -> bool {
-    earlier.iter().step_by(2).any(|known| match known {
-        Value::String(span) => span.of(text) == key,
-        _ => false,
-    })
+fn may_have(earlier: &[Value], key: Span, text: &[u8]) -> bool {
+    let key = key.of(text);
+    earlier.len() > 2 * COMPARED_MAX
+        || earlier.iter().step_by(2).any(|known| match known {
+            Value::String(span) => span.of(text) == key,
+            _ => false,
+        })
 }
 
 #[cfg(test)]
@@ -58,7 +58,7 @@ mod tests {
             for (at, key) in keys.iter().enumerate() {
                 let span = Span::new(text.len(), key.len());
                 text.extend_from_slice(key.as_bytes());
-                let again = seen.is_again(&cells, span, &text);
+                let again = seen.is_again(&cells, 0, span, &text);
                 let before = keys[..at].contains(key);
                 prop_assert!(again || !before, "{key} at {at}");
                 prop_assert!(again == before || at > COMPARED_MAX, "{key} at {at}");

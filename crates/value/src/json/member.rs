@@ -12,8 +12,8 @@ pub(super) struct Member {
     pub end: usize,
 }
 
-/// The member at `at`, where it is of the ordinary kind, as most are: `"key":"text",` or `"key":12,` without
-/// blanks, escapes and zeros in front.
+/// The member at `at`, where it is of the ordinary kind, as most are: `"key":"text",`, `"key":12,` or
+/// `"key":true,` without blanks, escapes and zeros in front.
 #[inline(always)]
 pub(super) fn ordinary_member(text: &[u8], at: usize) -> Option<Member> {
     let is = |at: usize, byte: u8| text.get(at) == Some(&byte);
@@ -41,6 +41,15 @@ pub(super) fn ordinary_member(text: &[u8], at: usize) -> Option<Member> {
                 return None;
             }
             is(end, b',').then_some(Member { key, value: Value::Integer(number), end: end + 1 })
+        }
+        b't' | b'f' | b'n' => {
+            let (word, value) = match first {
+                b't' => (&b"true,"[..], Value::Boolean(true)),
+                b'f' => (&b"false,"[..], Value::Boolean(false)),
+                _ => (&b"null,"[..], Value::Null),
+            };
+            let rest = text.get(start..)?;
+            rest.starts_with(word).then_some(Member { key, value, end: start + word.len() })
         }
         _ => None,
     }

@@ -68,7 +68,8 @@ impl Trees {
 
     pub(crate) fn set_origin(&mut self, node: Node, text: Span) {
         if let Some(body) = self.bodies.get_mut(node.0 as usize) {
-            body.origin = Origin::new(text, body.len as usize);
+            // Field by field: a copy of all of them would wait for them to be put together.
+            (body.origin.text, body.origin.len, body.origin.changed) = (text, body.len, 0);
         }
     }
 

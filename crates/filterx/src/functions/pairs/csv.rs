@@ -119,8 +119,7 @@ impl Operation for Parse {
                 let Value::String(key) = name else {
                     return run.fail(Failure::Type("Names of columns must be strings", name.type_name()));
                 };
-                let earlier = run.memory.stack.get(mark..).unwrap_or_default();
-                repeated |= seen.is_again(earlier, key, &run.batch.text);
+                repeated |= seen.is_again(&run.memory.stack, mark, key, &run.batch.text);
                 run.memory.stack.push(name);
             }
             run.memory.stack.push(value);

@@ -176,9 +176,9 @@ impl Parse {
                 Piece::Pair(key, value) => {
                     let value = self.value(run, span, *value)?;
                     let name = Span::new(span.start as usize + key.start, key.len());
-                    let earlier = run.memory.stack.get(mark..).unwrap_or_default();
-                    repeated |= seen.is_again(earlier, name, &run.batch.text);
-                    run.memory.stack.extend([Value::String(name), value]);
+                    repeated |= seen.is_again(&run.memory.stack, mark, name, &run.batch.text);
+                    run.memory.stack.push(Value::String(name));
+                    run.memory.stack.push(value);
                 }
                 Piece::Stray(from, to) => {
                     let word = Span::new(span.start as usize + *from, *to - *from);
