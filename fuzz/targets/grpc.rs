@@ -1,5 +1,5 @@
 //! Fuzzes what servers and clients of gRPC send: frames, details of statuses, answers and requests of
-//! OpenTelemetry.
+//! OpenTelemetry, what Pub/Sub brings to a subscriber.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| grpc::fuzz(input));

@@ -197,10 +197,13 @@ fn reloads_and_take_overs_under_load_lose_and_double_nothing() {
     let with = |deadline: u32| config(server.port(), &format!("{WHOLE} ack-deadline({deadline})"), "$MSG");
     let mut penstock = Penstock::start(&lab, &with(600));
     server.publish_texts(&texts(0, 900));
+    let opened = |penstock: &Penstock| penstock.log().matches("Pub/Sub subscription is read").count();
     for (round, deadline) in [(1, 600), (2, 599), (3, 598)] {
         wait_until("some of it", || lab.lines("out").len() >= round * 100);
-        // The first changes nothing: what is open stays open.
+        // The first has changed nothing: what was open stays open.
+        assert!(round > 2 || opened(&penstock) == 1, "{}", penstock.log());
         penstock.reload_with(&lab, &with(deadline));
+        wait_until("a stream", || opened(&penstock) >= round);
     }
     for round in 4..6 {
         wait_until("some more of it", || lab.lines("out").len() >= round * 100);
