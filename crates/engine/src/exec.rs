@@ -330,7 +330,7 @@ impl Run<'_, '_> {
                     self.take(&matched, &mut gone);
                 }
                 taken_now |= self.take_dropped(dropped, branch, &mut taken, &mut gone);
-                self.settle(branch, mark, &mut matched, after);
+                self.settle(branch, mark, &mut matched, &result, after);
                 self.mark = outer_mark;
                 if !outer_isolated {
                     self.machine.undo.truncate(mark);

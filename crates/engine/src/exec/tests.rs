@@ -324,6 +324,25 @@ fn channels_that_both_match_make_two_messages() {
     );
 }
 
+/// One branch leaves the message as it is, a later one is final and writes: the first one's is not written to.
+#[test]
+fn a_final_channel_does_not_write_to_what_an_earlier_one_left() {
+    check_paths(
+        "log { source(s); junction { channel { filter(a); }; channel { rewrite(big); flags(final); }; }; destination(d1); };",
+        "ab",
+        "d1:a,Xa,Xb",
+        0,
+    );
+    check_paths(
+        "log { source(s); junction { channel { junction { channel { filter(a); flags(final); }; }; };
+           channel { filter(a); rewrite(big); flags(final); }; channel { rewrite(bigger); flags(final); }; };
+           destination(d1); };",
+        "ab",
+        "d1:a,Xa,Yb",
+        0,
+    );
+}
+
 #[test]
 fn conditions_take_the_first_branch_that_matches() {
     check_paths(

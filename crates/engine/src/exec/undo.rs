@@ -40,8 +40,16 @@ impl Run<'_, '_> {
         }
     }
 
-    /// After a branch: makes sure that later readers see what they should.
-    pub(super) fn settle(&mut self, branch: &Branch, mark: usize, matched: &mut [u32], after: After) {
+    /// After a branch: makes sure that later readers see what they should. `before`: what branches before it
+    /// left.
+    pub(super) fn settle(
+        &mut self,
+        branch: &Branch,
+        mark: usize,
+        matched: &mut [u32],
+        before: &[u32],
+        after: After,
+    ) {
         if !branch.writes || !self.isolated {
             return;
         }
@@ -49,23 +57,23 @@ impl Run<'_, '_> {
             self.restore(mark, None);
             return;
         }
-        let mut keep = self.marks();
+        let (mut keep, mut is_shared) = (self.marks(), self.marks());
         if branch.is_final {
-            // Nobody else sees what matched: it goes on as the branch left it.
-            for index in matched.iter() {
-                keep[*index as usize] = true;
-            }
-            self.restore(mark, Some(&keep));
-        } else {
-            // Later branches see the original: what goes on from here becomes a record of its own.
-            for index in matched.iter_mut() {
-                if let Some(record) = self.batch.records.get(*index as usize).copied() {
-                    *index = self.batch.records.len() as u32;
-                    self.batch.records.push(record);
-                }
-            }
-            self.restore(mark, None);
+            // A branch that writes nothing has left the record itself.
+            before.iter().for_each(|index| is_shared[*index as usize] = true);
         }
+        for index in matched.iter_mut() {
+            if branch.is_final && !is_shared[*index as usize] {
+                // Nobody else sees it: it goes on as the branch left it.
+                keep[*index as usize] = true;
+            } else if let Some(record) = self.batch.records.get(*index as usize).copied() {
+                // Others see the original: what goes on from here becomes a record of its own.
+                *index = self.batch.records.len() as u32;
+                self.batch.records.push(record);
+            }
+        }
+        self.restore(mark, Some(&keep));
         self.machine.marks.push(keep);
+        self.machine.marks.push(is_shared);
     }
 }
