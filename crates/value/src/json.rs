@@ -100,11 +100,14 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
     fn whole(&mut self) -> Result<Value, Problem> {
         self.blanks();
         self.as_printed = true;
-        let value = self.value(true)?;
+        self.value(true)?;
         let as_printed = self.as_printed;
         self.blanks();
         self.as_printed = as_printed;
-        if self.at < self.text.len() { Err(Problem::More) } else { Ok(value) }
+        if self.at < self.text.len() {
+            return Err(Problem::More);
+        }
+        self.trees.stack.pop().ok_or(Problem::Incomplete)
     }
 
     #[inline(always)]
@@ -128,27 +131,43 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
         }
     }
 
-    /// The value at the place; null for a container that is only checked.
+    /// Reads the value at the place; one that is not only checked is put onto the stack, by each kind for
+    /// itself, since who takes a value of any kind waits until all of it is written.
     #[inline(always)]
-    fn value(&mut self, keep: bool) -> Result<Value, Problem> {
+    fn value(&mut self, keep: bool) -> Result<(), Problem> {
         match self.peek().ok_or(Problem::Incomplete)? {
-            b'"' => self.string().map(Value::String),
-            b'{' => self.object(keep),
-            b'[' => self.list(keep),
-            b'-' | b'0'..=b'9' => self.number(),
-            b't' => self.word(b"true", Value::Boolean(true)),
-            b'f' => self.word(b"false", Value::Boolean(false)),
-            b'n' => self.word(b"null", Value::Null),
-            b']' | b'}' | b',' | b':' => Err(Problem::Unexpected),
-            _ => Err(Problem::Token),
+            b'"' => {
+                let string = self.string()?;
+                self.put(keep, Value::String(string));
+            }
+            b'{' => self.object(keep)?,
+            b'[' => self.list(keep)?,
+            b'-' | b'0'..=b'9' => {
+                let number = self.number()?;
+                self.put(keep, number);
+            }
+            b't' => self.word(b"true", Value::Boolean(true), keep)?,
+            b'f' => self.word(b"false", Value::Boolean(false), keep)?,
+            b'n' => self.word(b"null", Value::Null, keep)?,
+            b']' | b'}' | b',' | b':' => return Err(Problem::Unexpected),
+            _ => return Err(Problem::Token),
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn put(&mut self, keep: bool, value: Value) {
+        if keep {
+            self.trees.stack.push(value);
         }
     }
 
-    fn word(&mut self, word: &[u8], value: Value) -> Result<Value, Problem> {
+    fn word(&mut self, word: &[u8], value: Value, keep: bool) -> Result<(), Problem> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         if rest.starts_with(word) {
             self.at += word.len();
-            return Ok(value);
+            self.put(keep, value);
+            return Ok(());
         }
         let common = rest.iter().zip(word).take_while(|(a, b)| a == b).count();
         self.at += common;
@@ -258,7 +277,7 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
     }
 
     #[inline(never)]
-    fn object(&mut self, keep: bool) -> Result<Value, Problem> {
+    fn object(&mut self, keep: bool) -> Result<(), Problem> {
         let (mark, from) = (self.enter()?, self.at - 1);
         let is_top = self.depth == 1;
         let (mut seen, mut repeated) = (Seen::default(), false);
@@ -296,17 +315,15 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
                 // What is made is not part of the text yet.
                 repeated |= key.start as usize >= self.made_from
                     || seen.is_again(&self.trees.stack, mark, key, self.text);
+                self.trees.stack.push(Value::String(key));
             } else {
                 self.as_printed = false;
             }
-            let value = self.value(keep)?;
-            if keep {
-                self.trees.stack_pair(key, value);
-            }
+            self.value(keep)?;
             self.ends(b'}')?;
         }
         if !keep {
-            return Ok(Value::Null);
+            return Ok(());
         }
         let node = self.trees.node_of_stack(mark)?;
         self.trees.set_origin(node, Span::between(from, self.at));
@@ -314,25 +331,24 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
             self.trees.repeated.push(node);
             self.as_printed = false;
         }
-        Ok(Value::Dict(node))
+        self.trees.stack.push(Value::Dict(node));
+        Ok(())
     }
 
     #[inline(never)]
-    fn list(&mut self, keep: bool) -> Result<Value, Problem> {
+    fn list(&mut self, keep: bool) -> Result<(), Problem> {
         let (mark, from) = (self.enter()?, self.at - 1);
         while self.goes_on(b']')? {
-            let value = self.value(keep)?;
-            if keep {
-                self.trees.stack.push(value);
-            }
+            self.value(keep)?;
             self.ends(b']')?;
         }
         if !keep {
-            return Ok(Value::Null);
+            return Ok(());
         }
         let node = self.trees.node_of_stack(mark)?;
         self.trees.set_origin(node, Span::between(from, self.at));
-        Ok(Value::List(node))
+        self.trees.stack.push(Value::List(node));
+        Ok(())
     }
 
     /// The bytes of a string that was read.
