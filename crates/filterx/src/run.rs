@@ -18,7 +18,7 @@ pub use failure::{CAUSES, Cause, Causes, Failure, Operand, Report, Signal};
 pub use follow::{Followed, Judgement};
 
 use crate::functions::{Known, Piece, Places};
-use crate::program::{Block, Statement, Variable, Written};
+use crate::program::{Block, Expr, Statement, Variable, Written};
 use filter::FilterContext;
 use record::{Batch, Record};
 use value::{Span, Value};
@@ -211,7 +211,12 @@ impl Run<'_> {
 
     #[inline(always)]
     fn statement(&mut self, statement: &Statement) -> Result<(), Halt> {
-        let value = match self.eval(&statement.expr) {
+        let result = match &statement.expr {
+            // As most statements are.
+            Expr::Assign(parts) => self.assignment(&parts.0, &parts.1),
+            expr => self.eval(expr),
+        };
+        let value = match result {
             Ok(value) => value,
             Err(Halt) => {
                 self.statement.get_or_insert(statement.number);

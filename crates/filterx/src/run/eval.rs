@@ -131,16 +131,18 @@ impl Run<'_> {
         }
     }
 
-    fn assignment(&mut self, target: &Target, value: &Expr) -> Eval {
-        // A member of a variable, as most, is copied from cell to slot without a stop between.
-        let value = match self.member_of_variable(value) {
-            Some(value) => {
-                self.trees().share(value);
-                value
-            }
-            None => self.eval_owned(value)?,
-        };
-        self.assign(target, value)?;
+    /// Sets a target. A member of a variable and a text, as most, go to its slot without a stop between.
+    pub(super) fn assignment(&mut self, target: &Target, value: &Expr) -> Eval {
+        if let Some(value) = self.member_of_variable(value) {
+            self.trees().share(value);
+            self.assign(target, value)?;
+        } else if let Expr::Text(number) = value {
+            let text = self.literal_span(*number)?;
+            self.assign(target, Value::String(text))?;
+        } else {
+            let value = self.eval_owned(value)?;
+            self.assign(target, value)?;
+        }
         Ok(Value::Boolean(true))
     }
 
