@@ -307,7 +307,7 @@ pub static MULTILINE_STREAM: Group = Group {
 
 const MULTI_LINE_MODES: &[Word] = &[
     Word::new("none", "Each line is a message."),
-    Word::new("indented", "A line that begins with a blank or a tab belongs to the one before it."),
+    Word::new("indented", "A line that begins with a blank or a tab, or is empty, belongs to the one before it."),
     Word::new(
         "prefix-garbage",
         "A message begins where multi-line-prefix() matches; what comes after multi-line-garbage() is dropped.",

@@ -13,7 +13,7 @@ use wire::backtrace::{Backtrace, look};
 
 #[derive(Clone)]
 pub enum Mode {
-    /// A line that begins with a blank belongs to the one before it.
+    /// A line that begins with a blank, or is empty, belongs to the one before it.
     Indented,
     /// An empty line ends a message.
     EmptyLineSeparated,
@@ -158,8 +158,8 @@ impl MultiLine {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         match self.mode.clone() {
             Mode::Indented => match line.first() {
-                Some(b' ' | b'\t') => Line::Belongs,
-                _ => Line::Begins,
+                Some(b' ' | b'\t') | None => Line::Belongs,
+                Some(_) => Line::Begins,
             },
             Mode::EmptyLineSeparated => match line.is_empty() {
                 true if is_open => Line::Ends(0),

@@ -43,6 +43,8 @@ fn check(mode: &Mode, text: &str, expected: &[&str]) {
 fn indented_lines_belong_to_the_one_before() {
     check(&Mode::Indented, "a\n b\n\tc\nd\r\n e\r\nf", &["a\n b\n\tc", "d\r\n e", "f"]);
     check(&Mode::Indented, " a\nb\n", &[" a", "b"]);
+    // An empty line says nothing of its own.
+    check(&Mode::Indented, "a\n\n b\n\n\nc\n\nd\n", &["a\n\n b", "c", "d"]);
 }
 
 #[test]

@@ -90,7 +90,7 @@ impl Lines {
         };
         let found = match self {
             Lines::None => plain,
-            Lines::Indented => Line { starts: !matches!(line.first(), Some(b' ' | b'\t')), ..plain },
+            Lines::Indented => Line { starts: !matches!(line.first(), Some(b' ' | b'\t') | None), ..plain },
             Lines::Smart => return look(line).0,
             Lines::EmptyLine => Line { ends: line.is_empty(), ..plain },
             Lines::PrefixGarbage { prefix, garbage } => {
