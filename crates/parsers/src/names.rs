@@ -170,8 +170,8 @@ impl<V: Copy> Table<V> {
         &self.endings
     }
 
-    /// The bucket of a key whose first eight bytes are `word`. All of its bytes count: texts of a `switch` may
-    /// differ anywhere.
+    /// The bucket of a key whose first eight bytes are `word`. All of its bytes count: texts of a `switch`
+    /// may differ anywhere.
     #[inline(always)]
     fn bucket(&self, word: u64, key: &[u8]) -> usize {
         let hash = if key.len() <= 8 { word } else { folded(word, key) };

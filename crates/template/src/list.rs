@@ -30,7 +30,7 @@ pub struct Items<'a> {
 }
 
 /// An item that was read.
-enum Item<'a> {
+enum ReadItem<'a> {
     /// A part of the list.
     Part(&'a [u8]),
     /// What its escapes stand for, in the buffer.
@@ -48,21 +48,21 @@ impl<'a> Items<'a> {
         'a: 'b,
     {
         match self.read(buffer)? {
-            Item::Part(part) => Some(part),
-            Item::Unescaped => Some(buffer),
+            ReadItem::Part(part) => Some(part),
+            ReadItem::Unescaped => Some(buffer),
         }
     }
 
     /// Reads one item into `item`, cleared first; false at the end.
     pub fn next_into(&mut self, item: &mut Vec<u8>) -> bool {
         let read = self.read(item);
-        if let Some(Item::Part(part)) = read {
+        if let Some(ReadItem::Part(part)) = read {
             item.extend_from_slice(part);
         }
         read.is_some()
     }
 
-    fn read(&mut self, buffer: &mut Vec<u8>) -> Option<Item<'a>> {
+    fn read(&mut self, buffer: &mut Vec<u8>) -> Option<ReadItem<'a>> {
         buffer.clear();
         let begin = self.rest.iter().position(|byte| *byte != b',')?;
         let list = self.rest.get(begin..).unwrap_or_default();
@@ -76,12 +76,12 @@ impl<'a> Items<'a> {
         let comma = memchr::memchr(b',', list.get(inside..).unwrap_or_default());
         let (part, rest) = list.split_at(comma.map_or(list.len(), |at| inside + at));
         self.rest = rest;
-        Some(Item::Part(part))
+        Some(ReadItem::Part(part))
     }
 
     /// What stands in quotes, where a comma or nothing follows them. Else the quotes are part of the item, as
     /// they are: the error is where they end.
-    fn quoted(&mut self, quote: u8, inside: &'a [u8], buffer: &mut Vec<u8>) -> Result<Item<'a>, usize> {
+    fn quoted(&mut self, quote: u8, inside: &'a [u8], buffer: &mut Vec<u8>) -> Result<ReadItem<'a>, usize> {
         let mut rest = inside;
         loop {
             let Some(at) = memchr::memchr2(quote, b'\\', rest) else { return Err(inside.len()) };
@@ -98,10 +98,10 @@ impl<'a> Items<'a> {
             self.rest = after;
             // Nothing is in the buffer where there was no escape.
             if part.len() + after.len() + 1 == inside.len() {
-                return Ok(Item::Part(part));
+                return Ok(ReadItem::Part(part));
             }
             buffer.extend_from_slice(part);
-            return Ok(Item::Unescaped);
+            return Ok(ReadItem::Unescaped);
         }
     }
 }

@@ -324,7 +324,7 @@ fn channels_that_both_match_make_two_messages() {
     );
 }
 
-/// One branch leaves the message as it is, a later one is final and writes: the first one's is not written to.
+/// One branch leaves the message as it is, a later one is final and writes: the first one's is left alone.
 #[test]
 fn a_final_channel_does_not_write_to_what_an_earlier_one_left() {
     check_paths(

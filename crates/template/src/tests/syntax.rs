@@ -57,8 +57,8 @@ fn calls_split_their_arguments() {
     check("$( echo a  b )c", "a bc");
     check("$(echo 'a  b' \"c 'd'\")", "a  b c 'd'");
     check("$(echo a\\ b \\) \\$HOST)", "a b ) host");
-    // In quotes a backslash is one, as in syslog-ng; outside it takes the next character, also in calls that are
-    // arguments, once for each.
+    // In quotes a backslash is one, as in syslog-ng; outside it takes the next character, also in calls that
+    // are arguments, once for each.
     check("$(echo 'a\\' \"\\\\t\")$(length \"\\t\")", "a\\ \\\\t2");
     check("$(echo $(length '\\)' a\\\\b))", "2 2");
     check("$(echo pre'mid dle'post)", "premid dlepost");
