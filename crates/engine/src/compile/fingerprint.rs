@@ -12,6 +12,8 @@ pub fn of(objects: &Objects<'_>, texts: &SourceMap, chains_hostnames: bool) -> S
     let functions = objects.functions.values().map(|f| format!("{}{}", f.name.text, typed(&f.text)));
     let chains = if chains_hostnames { "chain-hostnames" } else { "" };
     let all = templates.chain(functions).chain(options).chain([chains.to_owned()]);
+    #[cfg(not(feature = "python"))]
+    let _ = texts;
     #[cfg(feature = "python")]
     let all = all.chain(objects.python.iter().map(|block| texts.text(block.span).to_owned()));
     all.collect::<Vec<_>>().join("\n")

@@ -50,8 +50,9 @@ fn format_date(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> 
         return Err(call.error(0, format!("`%{bad}` is no directive of $(format-date)")));
     }
     let name = call.option("--time-zone");
+    // As in syslog-ng, time-zone() of the destination does not count here.
     let zone = match &name {
-        None => call.options().time_zone.clone(),
+        None => None,
         Some(name) => Some(
             Zone::named(name)
                 .ok_or_else(|| call.error(0, format!("there is no time zone named `{name}`")))?,

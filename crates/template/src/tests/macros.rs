@@ -90,6 +90,8 @@ fn zones() {
     check_opts(&opts("Europe/Budapest"), "$DATE $HOUR", "Nov 21 10:00:00 10");
     check_opts(&opts("America/New_York"), "$DATE $TZ", "Nov 21 04:00:00 -05:00");
     check_opts(&opts("UTC"), "$R_ISODATE $C_HOUR", "2026-11-21T09:00:02+00:00 09");
+    // The zone of the destination is that of macros, not of $(format-date).
+    check_opts(&opts("Asia/Tokyo"), "$(format-date '%H %z')", "10 +0100");
     let files = TemplateOptions { local_time_zone: Zone::named("+03:00"), ..opts("UTC") };
     check_opts(&files, "$HOUR", "09");
     check_opts(&files.for_file_names(), "$HOUR", "12");
