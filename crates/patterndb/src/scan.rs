@@ -174,7 +174,8 @@ fn until(text: &[u8], end: &[u8]) -> Option<Hit> {
 
 /// There has to be an end of line; a carriage return before it is not part of the value.
 fn line(text: &[u8]) -> Option<Hit> {
-    let end = memchr::memchr(b'\n', text)?;
+    // The last line may have no end.
+    let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
     let value = text.get(..end).unwrap_or_default();
     let end = value.strip_suffix(b"\r").unwrap_or(value).len();
     Some(Hit::all(end))

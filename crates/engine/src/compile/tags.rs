@@ -1,6 +1,7 @@
 //! Tags get their numbers in the order in which the configuration names them, as in syslog-ng: `$TAGS` lists
 //! them by number. An `app-parser()` names those of its applications where it stands, each with `.app.NAME`
-//! behind its own. What is named nowhere (`.source.NAME`, tags made from a message) comes behind.
+//! behind its own. What no statement names comes behind: `.source.NAME`, then what files of patterns name, then
+//! tags made from a message.
 
 use super::applications::Applications;
 use conf_syntax::{Arg, ArgKind, Call, Config, Statement, Visit};
@@ -20,6 +21,11 @@ pub(super) fn number(config: &Config) {
     rest.iter().for_each(|statement| statement.visit(&mut tags));
     // Of those that no app-parser() names.
     definitions.iter().for_each(|statement| statement.visit(&mut tags));
+    for statement in &rest {
+        if let Statement::Source(source) = statement {
+            let _ = record::tag_id(&format!(".source.{}", source.name.text));
+        }
+    }
 }
 
 struct Tags<'a, 'c> {

@@ -111,8 +111,9 @@ struct Making<'a> {
 
 impl Making<'_> {
     fn rule(&mut self, rule: &Rule) -> Work {
-        let mut tags = self.tags(&rule.tags, rule.span);
-        tags.extend(self.tags(&[format!(".classifier.{}", rule.class)], rule.span));
+        // In this order they have their numbers, and $TAGS lists them by number.
+        let mut tags = self.tags(&[format!(".classifier.{}", rule.class)], rule.span);
+        tags.extend(self.tags(&rule.tags, rule.span));
         let context = rule.context.as_ref().and_then(|c| self.context(c));
         let mut actions = Vec::new();
         for (number, action) in rule.actions.iter().enumerate() {

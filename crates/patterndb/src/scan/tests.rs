@@ -67,7 +67,7 @@ fn texts() {
     check("@QSTRING:q:()@", "a", "-");
     check("@NLSTRING:l@", "ab\r\nc", "ab|\r\nc");
     check("@NLSTRING:l@", "\nc", "|\nc");
-    check("@NLSTRING:l@", "ab", "-");
+    check("@NLSTRING:l@", "ab", "ab|");
     check("@ANYSTRING:a@", "a\nb", "a\nb|");
     check("@ANYSTRING:a@", "", "-");
     check("@PCRE:p:a+@", "aab", "aa|b");
