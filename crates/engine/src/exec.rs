@@ -330,7 +330,8 @@ impl Run<'_, '_> {
                     self.take(&matched, &mut gone);
                 }
                 taken_now |= self.take_dropped(dropped, branch, &mut taken, &mut gone);
-                self.settle(branch, mark, &mut matched, &result, after);
+                let before = if exclusive { &[] } else { result.as_slice() };
+                self.settle(branch, mark, &mut matched, before, after);
                 self.mark = outer_mark;
                 if !outer_isolated {
                     self.machine.undo.truncate(mark);

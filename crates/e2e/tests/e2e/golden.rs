@@ -5,6 +5,7 @@
 
 pub mod case;
 pub mod differences;
+pub mod random;
 pub mod run;
 
 use case::Case;

@@ -3,6 +3,7 @@
 //! syslog-ng alike.
 
 use crate::golden::case::Case;
+use crate::golden::random::Random;
 use crate::golden::run::{Receiver, run};
 use crate::golden::{compare, differences, every};
 use crate::messages::HEAD;
@@ -52,7 +53,7 @@ fn mutated(case: &Case) -> Case {
         let message = random.of(&case.messages);
         let start = message.windows(after.len()).position(|w| w == after).map(|at| at + after.len());
         let (head, body) = message.split_at(start.unwrap_or(message.len()));
-        let mutant = [head, &random.change(body)].concat();
+        let mutant = [head, &changed(&mut random, body)].concat();
         let told_apart = case.mutants_without.is_some_and(|byte| mutant.contains(&byte));
         if start.is_some() && !mutant.is_empty() && !told_apart {
             messages.push(mutant);
@@ -67,47 +68,24 @@ const PIECES: [&str; 30] = [
     "0", "9", "a", "Z", "\u{e9}", "\u{1}", "\\\"", "null", "1e5", "@",
 ];
 
-struct Random(u64);
-
-impl Random {
-    fn new(name: &str) -> Random {
-        Random(
-            name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-            }),
-        )
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % end.max(1)
-    }
-
-    fn of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
-    }
-
-    /// One to three changes: pieces put in or in place of a character, characters taken out or given twice,
-    /// the end cut off.
-    fn change(&mut self, text: &[u8]) -> Vec<u8> {
-        let mut text = text.to_vec();
-        for _ in 0..1 + self.below(3) {
-            let piece = self.of(&PIECES).as_bytes();
-            let at = self.below(text.len() + 1);
-            let end = (at + 1 + self.below(8)).min(text.len());
-            match self.below(6) {
-                0 => drop(text.splice(at..(at + 1).min(text.len()), piece.iter().copied())),
-                1 => drop(text.splice(at..at, piece.iter().copied())),
-                2 => drop(text.drain(at..end)),
-                3 => text.truncate(at),
-                4 => text.splice(at..at, text[at..end].to_vec()).for_each(drop),
-                _ => text[at..end].reverse(),
-            }
+/// One to three changes: pieces put in or in place of a character, characters taken out or given twice,
+/// the end cut off.
+fn changed(random: &mut Random, text: &[u8]) -> Vec<u8> {
+    let mut text = text.to_vec();
+    for _ in 0..1 + random.below(3) {
+        let piece = random.of(&PIECES).as_bytes();
+        let at = random.below(text.len() + 1);
+        let end = (at + 1 + random.below(8)).min(text.len());
+        match random.below(6) {
+            0 => drop(text.splice(at..(at + 1).min(text.len()), piece.iter().copied())),
+            1 => drop(text.splice(at..at, piece.iter().copied())),
+            2 => drop(text.drain(at..end)),
+            3 => text.truncate(at),
+            4 => text.splice(at..at, text[at..end].to_vec()).for_each(drop),
+            _ => text[at..end].reverse(),
         }
-        text
     }
+    text
 }
 
 /// `parser NAME` and `application NAME` of a library, those apart that only others of its blocks use.

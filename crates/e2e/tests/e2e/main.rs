@@ -74,6 +74,7 @@ mod pubsub_source;
 mod pushed;
 mod python;
 mod queues;
+mod random_paths;
 mod reasons;
 mod receive;
 mod redis;

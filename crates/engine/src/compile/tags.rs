@@ -1,7 +1,7 @@
 //! Tags get their numbers in the order in which the configuration names them, as in syslog-ng: `$TAGS` lists
 //! them by number. An `app-parser()` names those of its applications where it stands, each with `.app.NAME`
-//! behind its own. What no statement names comes behind: `.source.NAME`, then what files of patterns name, then
-//! tags made from a message.
+//! behind its own. What no statement names comes behind: `.source.NAME`, then what files of patterns name,
+//! then tags made from a message.
 
 use super::applications::Applications;
 use conf_syntax::{Arg, ArgKind, Call, Config, Statement, Visit};

@@ -343,6 +343,18 @@ fn a_final_channel_does_not_write_to_what_an_earlier_one_left() {
     );
 }
 
+/// Two branches leave the message as it is: two messages go on, and each is changed once.
+#[test]
+fn what_two_channels_left_is_changed_once_each() {
+    check_paths(
+        "rewrite twice { subst('^' 'Z' value('MESSAGE')); };
+         log { source(s); junction { channel { filter(a); }; channel { }; }; rewrite(twice); destination(d1); };",
+        "ab",
+        "d1:Za,Za,Zb",
+        0,
+    );
+}
+
 #[test]
 fn conditions_take_the_first_branch_that_matches() {
     check_paths(

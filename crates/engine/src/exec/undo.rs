@@ -40,8 +40,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// After a branch: makes sure that later readers see what they should. `before`: what branches before it
-    /// left.
+    /// After a branch: makes sure that later readers see what they should, and that no record goes on twice:
+    /// what follows would change it twice. `before`: what branches before it left that are not final.
     pub(super) fn settle(
         &mut self,
         branch: &Branch,
@@ -50,21 +50,27 @@ impl Run<'_, '_> {
         before: &[u32],
         after: After,
     ) {
-        if !branch.writes || !self.isolated {
-            return;
-        }
+        let has_written = branch.writes && self.isolated;
         if after != After::Joined {
-            self.restore(mark, None);
+            if has_written {
+                self.restore(mark, None);
+            }
             return;
         }
-        let (mut keep, mut is_shared) = (self.marks(), self.marks());
-        if branch.is_final {
-            // A branch that writes nothing has left the record itself.
-            before.iter().for_each(|index| is_shared[*index as usize] = true);
+        if !has_written && before.is_empty() {
+            return;
         }
+        // What a branch leaves that writes nothing is the record itself.
+        let left = (!before.is_empty()).then(|| {
+            let mut left = self.marks();
+            before.iter().for_each(|index| left[*index as usize] = true);
+            left
+        });
+        let mut keep = self.marks();
         for index in matched.iter_mut() {
-            if branch.is_final && !is_shared[*index as usize] {
-                // Nobody else sees it: it goes on as the branch left it.
+            let is_left = left.as_ref().is_some_and(|left| left[*index as usize]);
+            if !is_left && (branch.is_final || !has_written) {
+                // Nobody else sees what the branch did: it goes on as it is.
                 keep[*index as usize] = true;
             } else if let Some(record) = self.batch.records.get(*index as usize).copied() {
                 // Others see the original: what goes on from here becomes a record of its own.
@@ -72,8 +78,10 @@ impl Run<'_, '_> {
                 self.batch.records.push(record);
             }
         }
-        self.restore(mark, Some(&keep));
+        if has_written {
+            self.restore(mark, Some(&keep));
+        }
         self.machine.marks.push(keep);
-        self.machine.marks.push(is_shared);
+        self.machine.marks.extend(left);
     }
 }

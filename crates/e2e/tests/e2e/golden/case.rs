@@ -55,17 +55,11 @@ impl Case {
         cases
     }
 
-    fn read(path: &Path) -> Case {
-        let area = path.parent().and_then(Path::file_name).expect("an area").to_string_lossy();
-        let stem = path.file_stem().expect("a name").to_string_lossy();
-        let text = |path: PathBuf| {
-            std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-        };
-        let config = text(path.to_owned());
-        let messages = text(path.with_extension("input")).lines().map(unescape).collect();
-        let mut case = Case {
-            name: format!("{area}/{stem}"),
-            config: config.replace("%golden%", &path.parent().expect("an area").display().to_string()),
+    /// One that is made, not kept.
+    pub fn of(name: String, config: String, messages: Vec<Vec<u8>>) -> Case {
+        Case {
+            name,
+            config,
             messages,
             transport: Transport::Tcp,
             port: "in".to_owned(),
@@ -75,8 +69,20 @@ impl Case {
             env: Vec::new(),
             mutants_after: None,
             mutants_without: None,
-            path: path.to_owned(),
+            path: PathBuf::new(),
+        }
+    }
+
+    fn read(path: &Path) -> Case {
+        let area = path.parent().and_then(Path::file_name).expect("an area").to_string_lossy();
+        let stem = path.file_stem().expect("a name").to_string_lossy();
+        let text = |path: PathBuf| {
+            std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
         };
+        let config = text(path.to_owned());
+        let messages = text(path.with_extension("input")).lines().map(unescape).collect();
+        let own = config.replace("%golden%", &path.parent().expect("an area").display().to_string());
+        let mut case = Case { path: path.to_owned(), ..Case::of(format!("{area}/{stem}"), own, messages) };
         for directive in config.lines().filter_map(|line| line.strip_prefix("#: ")) {
             case.directive(directive);
         }
