@@ -122,11 +122,7 @@ impl Place {
                 (Look::RUBY_FRAME, Place::Ruby),
             ],
             Place::Nested => &[(Look::THROWN, Place::Thrown), (Look::CAUSE, Place::Thrown)],
-            Place::PythonBegin => &[
-                (Look::PYTHON_FILE, Place::PythonFile),
-                (Look::PYTHON_ERROR, Place::PythonEnd),
-                (Look::INDENTED, Place::Python),
-            ],
+            Place::PythonBegin => &[(Look::PYTHON_FILE, Place::PythonFile), (Look::INDENTED, Place::Python)],
             Place::PythonFile => &[(Look::PYTHON_FILE, Place::PythonFile), (Look::TEXT, Place::Python)],
             Place::Python if line.has(Look::PYTHON) => &[],
             Place::Python => &[

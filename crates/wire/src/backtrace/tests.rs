@@ -70,7 +70,6 @@ fn python() {
     );
     check(&format!("{one}\n\nDuring handling of the above exception, another exception occurred:\n\n{one}"));
     check(&format!("{one}\n\nThe above exception was the direct cause of the following exception:\n\n{one}"));
-    check("Traceback (most recent call last):\nValueError: wrong");
     // Without the blanks at the beginning of lines.
     check(
         "Traceback (most recent call last):\nFile \"/srv/x.py\", line 12, in f\nreturn g()\nFile \"/srv/y.py\", line 3, in g\nif x:\n\
