@@ -26,7 +26,7 @@ fn lines(from: usize, to: usize) -> String {
 
 /// How often each value is there; none of those below `count` is missing.
 #[track_caller]
-fn assert_all(found: &[String], count: usize) -> usize {
+pub fn assert_all(found: &[String], count: usize) -> usize {
     let mut times: HashMap<&str, usize> = HashMap::new();
     found.iter().for_each(|line| *times.entry(line).or_default() += 1);
     let missing: Vec<usize> =

@@ -6,7 +6,6 @@ use crate::messages::HEAD;
 use crate::take_over::take_over;
 use crate::tls::{Authority, prepared};
 use serde_json::json;
-use std::collections::HashMap;
 use std::time::Instant;
 use testkit::pubsub::{MISSING, PubSub};
 use testkit::{Collector, Lab, Penstock, Proxy, Signal, run_command, skip, wait_until};
@@ -33,16 +32,12 @@ fn texts(from: usize, to: usize) -> Vec<String> {
     (from..to).map(|n| format!("value {n}")).collect()
 }
 
-/// None of those below `count` is missing. How many there are more.
+/// None of those below `count` is missing, and nothing else is there. How many there are more.
 #[track_caller]
 fn assert_all(found: &[String], count: usize) -> usize {
-    let mut times: HashMap<&str, usize> = HashMap::new();
-    found.iter().for_each(|line| *times.entry(line).or_default() += 1);
-    let missing: Vec<usize> =
-        (0..count).filter(|n| !times.contains_key(format!("value {n}").as_str())).collect();
-    assert!(missing.is_empty(), "{} lost, the first is {}", missing.len(), missing[0]);
-    assert_eq!(times.len(), count, "something nobody has published");
-    found.len() - count
+    let more = crate::kafka_source::assert_all(found, count);
+    assert_eq!(found.len() - more, count, "something nobody has published");
+    more
 }
 
 #[track_caller]
