@@ -90,6 +90,7 @@ fn an_id_of_the_message_that_is_there_counts_as_delivered() {
     let Some(server) = Mongodb::start(&lab, None) else { return skip(MISSING) };
     let mut penstock = Penstock::start(&lab, &config(server.port(), "value-pairs(pair(\"_id\" \"$MSG\"))"));
     feed(lab.port("in"), 0, 100);
+    penstock.wait_settled(100).assert_nothing_lost();
     feed(lab.port("in"), 50, 60);
     penstock.wait_settled(110).assert_nothing_lost();
     assert_in_order(&server.values("messages", "_id"), 100);

@@ -155,6 +155,7 @@ fn rows_of_clickhouse() {
     let mut sender = Sender::tcp(lab.port("in"));
     sender.raw(b"<13>Nov 11 01:02:03 web app: a\tb\\c\n");
     sender.finish();
+    penstock.wait_settled(1).assert_nothing_lost();
     feed(lab.port("in"), 1, 1000);
     penstock.wait_settled(1000).assert_nothing_lost();
     let rows = server.records();
