@@ -13,11 +13,13 @@
 mod level;
 mod limit;
 mod logger;
+mod minute;
 mod secrets;
 mod text;
 
 pub use level::{Level, Verbosity};
 pub use logger::{BACKLOG_COUNT_MAX, Entry, Logger, RECENT_COUNT_MAX, Sink};
+pub use minute::OnceAMinute;
 pub use secrets::{hidden, hide};
 pub use text::{Bytes, VALUE_BYTES_MAX, render, stderr_line};
 

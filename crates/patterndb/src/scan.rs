@@ -172,9 +172,9 @@ fn until(text: &[u8], end: &[u8]) -> Option<Hit> {
     Some(Hit { len: found + end.len(), start: 0, end: found })
 }
 
-/// There has to be an end of line; a carriage return before it is not part of the value.
+/// Up to the end of the line, which the last one need not have; a carriage return before it is not part of
+/// the value.
 fn line(text: &[u8]) -> Option<Hit> {
-    // The last line may have no end.
     let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
     let value = text.get(..end).unwrap_or_default();
     let end = value.strip_suffix(b"\r").unwrap_or(value).len();

@@ -1,7 +1,7 @@
 //! What the parts downstream of a point in a log path read: the compiler collects it backwards, so that
 //! nothing else is computed.
 
-use crate::names::{NameId, name_of};
+use crate::names::{NameId, intern, lookup, name_of};
 use std::collections::BTreeSet;
 
 /// Everything a template, filter, rewrite or destination may look at.
@@ -28,6 +28,19 @@ pub struct Demand {
 impl Demand {
     pub fn name(&mut self, name: NameId) {
         self.names.insert(name);
+    }
+
+    /// Whether a value of this name is looked at.
+    pub fn wants(&self, name: NameId) -> bool {
+        self.everything || self.names.contains(&name)
+    }
+
+    /// The name of a value that may be set, where it is looked at.
+    pub fn wanted(&self, name: &str) -> Option<NameId> {
+        match self.everything {
+            true => intern(name),
+            false => lookup(name).filter(|name| self.names.contains(name)),
+        }
     }
 
     /// Adds what is looked at for some messages only: their calls are made when it comes to them.

@@ -84,8 +84,8 @@ fn fits(text: &str, name: NameId, globs: &[Pattern]) -> bool {
     let other = (name == NameId::MESSAGE).then_some("MSG");
     let mut cache = Cache::new();
     globs.iter().any(|glob| {
-        let mut fits = |text: &str| glob.is_match(text.as_bytes(), &mut cache);
-        fits(text) || other.is_some_and(fits)
+        let mut matches = |text: &str| glob.is_match(text.as_bytes(), &mut cache);
+        matches(text) || other.is_some_and(matches)
     })
 }
 

@@ -85,8 +85,7 @@ impl PairReader {
                 let (1, Value::Bytes(entry)) = field? else { continue };
                 let (name, value) = pair(entry)?;
                 let Some(id) = self.id(batch, name) else { continue };
-                let is_read = demand.everything
-                    || demand.names.contains(&id)
+                let is_read = demand.wants(id)
                     || FIELDS.contains(&id)
                     || id == NameId::LEGACY_MSGHDR
                     || id.is_sdata() && demand.sdata;

@@ -196,8 +196,7 @@ impl Desk {
 
     /// Whether the server has heard of everything.
     pub fn is_over(&self) -> bool {
-        let inner = self.inner.lock();
-        inner.left.is_some() && !inner.is_reading && inner.deliveries.is_empty()
+        self.inner.lock().is_over()
     }
 
     /// Somebody reads from the server, or does not any more.
@@ -213,7 +212,7 @@ impl Desk {
     pub fn work(&self, now: Instant) -> Work {
         let mut inner = self.inner.lock();
         let inner = &mut *inner;
-        if inner.left.is_some() && !inner.is_reading && inner.deliveries.is_empty() {
+        if inner.is_over() {
             inner.leaving = None;
             return Work::Over;
         }
@@ -272,6 +271,10 @@ impl Desk {
 }
 
 impl Inner {
+    fn is_over(&self) -> bool {
+        self.left.is_some() && !self.is_reading && self.deliveries.is_empty()
+    }
+
     fn undo(&mut self, numbers: Range<u64>) {
         self.deliveries.settle(numbers.clone());
         self.undone.extend(numbers);

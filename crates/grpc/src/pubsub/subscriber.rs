@@ -22,8 +22,6 @@ mod stream;
 
 /// Between two attempts; twice as long each time, up to time-reopen().
 const PAUSE: Duration = Duration::from_millis(100);
-/// Between two lines in the log about the same trouble.
-const SAID_EVERY: Duration = Duration::from_secs(60);
 /// A stream that has lasted so long was one, even if nothing came.
 const LASTED: Duration = Duration::from_secs(10);
 /// So many that end in peace, soon and without anything, are no trouble yet.
@@ -105,16 +103,14 @@ impl Pauses {
 
 /// When something was said.
 #[derive(Default)]
-struct Said(Option<Instant>);
+struct Said(oplog::OnceAMinute);
 
 impl Said {
     /// Once a minute.
     fn say(&mut self, text: &'static str, why: &str, plan: &Plan, desk: &Desk) {
-        let now = Instant::now();
-        if self.0.is_some_and(|said| now.saturating_duration_since(said) < SAID_EVERY) {
+        if !self.0.is_due(Instant::now()) {
             return;
         }
-        self.0 = Some(now);
         let fields: [oplog::Field<'_>; 3] =
             [("subscription", &desk.subscription.name), ("server", &plan.url.authority), ("reason", &why)];
         oplog::error(text, &fields);

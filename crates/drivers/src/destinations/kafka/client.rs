@@ -12,16 +12,13 @@ use oplog::Level;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Between two lines in the log about the same kind of trouble.
-const SAID_EVERY: Duration = Duration::from_secs(60);
-
 pub struct KafkaClient {
     producer: Producer,
     /// With sync-send(yes): every batch is one.
     transactions: Option<Transactions>,
     connections: Connections,
     unreachable: Unreachable,
-    said: Option<Instant>,
+    said: oplog::OnceAMinute,
     /// Of messages that somebody follows: batch, place in it.
     followed: Vec<(u32, usize, Receipt)>,
 }
@@ -42,7 +39,7 @@ impl KafkaClient {
             connections: Connections::new(Owner::from(&place), dial, servers),
             producer: Producer::new(options),
             transactions: transacting.map(Transactions::new),
-            said: None,
+            said: oplog::OnceAMinute::default(),
             followed: Vec::new(),
         }
     }
@@ -123,7 +120,7 @@ impl KafkaClient {
                     if let Some(node) = node {
                         self.producer.ready(node);
                         self.unreachable.reached();
-                        self.said = None;
+                        self.said = oplog::OnceAMinute::default();
                     }
                 }
                 Heard::Metadata(metadata) => self.producer.metadata(metadata, time_ms(), now),
@@ -233,10 +230,9 @@ impl KafkaClient {
 
     /// Once a minute.
     fn say(&mut self, text: &'static str, why: &str, now: Instant) {
-        if self.said.is_some_and(|said| now.saturating_duration_since(said) < SAID_EVERY) {
+        if !self.said.is_due(now) {
             return;
         }
-        self.said = Some(now);
         oplog::limited("kafka", Level::Error, text, &[("reason", &why)]);
     }
 }

@@ -58,13 +58,7 @@ impl Messages {
             return;
         }
         let demand = &settings.program.demand;
-        let wanted = |name: &str| {
-            let name = format!("{prefix}{name}");
-            match demand.everything {
-                true => record::intern(&name),
-                false => record::lookup(&name).filter(|id| demand.names.contains(id)),
-            }
-        };
+        let wanted = |name: &str| demand.wanted(&format!("{prefix}{name}"));
         self.names = Names {
             id: wanted("id"),
             timestamp: wanted("timestamp"),
@@ -119,8 +113,7 @@ impl Messages {
             None => {
                 let full = format!("{}{}", self.attribute_prefix, String::from_utf8_lossy(name));
                 let demand = self.program.as_ref().map(|program| &program.demand);
-                let id = record::lookup(&full)
-                    .filter(|id| demand.is_some_and(|d| d.everything || d.names.contains(id)));
+                let id = record::lookup(&full).filter(|id| demand.is_some_and(|d| d.wants(*id)));
                 if self.attributes.len() < NAMES_MAX {
                     self.attributes.insert(name.to_vec(), id);
                 }

@@ -91,7 +91,7 @@ impl Messages {
         self.text.push_str(&String::from_utf8_lossy(name));
         let demand = self.program.as_ref().map(|program| &program.demand);
         let id = match demand {
-            Some(demand) => lookup(&self.text).filter(|id| demand.everything || demand.names.contains(id)),
+            Some(demand) => lookup(&self.text).filter(|id| demand.wants(*id)),
             None => None,
         };
         if self.names.len() < NAMES_MAX {

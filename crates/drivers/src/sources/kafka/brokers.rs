@@ -9,10 +9,7 @@ use oplog::Level;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// Between two lines in the log about the same kind of trouble.
-const SAID_EVERY: Duration = Duration::from_secs(60);
+use std::time::Instant;
 
 pub struct Brokers {
     topics: Arc<Topics>,
@@ -21,7 +18,7 @@ pub struct Brokers {
     connections: Connections,
     /// Topics that other members of the group read, and this one has to divide.
     others: BTreeSet<Arc<[u8]>>,
-    said: Option<Instant>,
+    said: oplog::OnceAMinute,
 }
 
 impl Brokers {
@@ -37,7 +34,7 @@ impl Brokers {
             group: group.map(Group::new),
             connections: Connections::new(seat, dial, servers),
             others: BTreeSet::new(),
-            said: None,
+            said: oplog::OnceAMinute::default(),
         }
     }
 
@@ -99,7 +96,9 @@ impl Brokers {
             match (heard, node) {
                 (Heard::Ready, node) => {
                     oplog::notice("Kafka broker connected", &[("broker", &name)]);
-                    self.said = self.said.filter(|_| node.is_none());
+                    if node.is_some() {
+                        self.said = oplog::OnceAMinute::default();
+                    }
                 }
                 (Heard::Metadata(metadata), _) => {
                     self.consumer.metadata(metadata, now);
@@ -202,10 +201,9 @@ impl Brokers {
 
     /// Once a minute.
     pub fn say(&mut self, text: &'static str, why: &str, now: Instant) {
-        if self.said.is_some_and(|said| now.saturating_duration_since(said) < SAID_EVERY) {
+        if !self.said.is_due(now) {
             return;
         }
-        self.said = Some(now);
         oplog::limited("kafka-source", Level::Error, text, &[("reason", &why)]);
     }
 

@@ -59,13 +59,7 @@ impl Messages {
             return;
         }
         let demand = &settings.program.demand;
-        let wanted = |name: &str| {
-            let name = format!("{PREFIX}{name}");
-            match demand.everything {
-                true => record::intern(&name),
-                false => record::lookup(&name).filter(|id| demand.names.contains(id)),
-            }
-        };
+        let wanted = |name: &str| demand.wanted(&format!("{PREFIX}{name}"));
         self.names = Names {
             topic: wanted("topic"),
             partition: wanted("partition"),

@@ -20,8 +20,6 @@ const BATCH_MESSAGES: usize = 1024;
 const BATCH_BYTES: usize = 256 * 1024;
 /// Bytes received in one go.
 const INPUT_BYTES_MAX: usize = 1 << 20;
-/// Between two lines in the log about the same kind of trouble.
-const SAID_EVERY: Duration = Duration::from_secs(60);
 
 /// What a subscriber is made of.
 pub struct Parts {
@@ -47,7 +45,7 @@ pub struct MqttPort {
     feed: Feed,
     /// When something was heard.
     heard: Instant,
-    said: Option<Instant>,
+    said: oplog::OnceAMinute,
     leaving: Option<(Instant, Leaving)>,
     queued: bool,
 }
@@ -70,7 +68,7 @@ impl MqttPort {
             feed: Feed::new(Arc::clone(&parts.source), parts.window_messages, cx, token),
             parts,
             heard: Instant::now(),
-            said: None,
+            said: oplog::OnceAMinute::default(),
             leaving: None,
             queued: false,
         }
@@ -139,7 +137,7 @@ impl MqttPort {
         }
         if self.subscriber.is_open() && !was_open {
             oplog::notice("MQTT server connected", &[("server", &self.parts.dial.name())]);
-            (self.said, self.heard) = (None, began);
+            (self.said, self.heard) = (oplog::OnceAMinute::default(), began);
             self.call.is_of_use();
         }
         if !batch.records.is_empty() {
@@ -155,8 +153,7 @@ impl MqttPort {
     /// The name of the value with the topic, if something reads it.
     fn topic_wanted(&self) -> Option<NameId> {
         let settings = self.parts.source.settings();
-        let demand = &settings.program.demand;
-        self.parts.topic.filter(|id| demand.everything || demand.names.contains(id))
+        self.parts.topic.filter(|id| settings.program.demand.wants(*id))
     }
 
     fn end(&mut self, fault: &Loss, now: Instant) {
@@ -170,10 +167,9 @@ impl MqttPort {
 
     /// Once a minute.
     fn say(&mut self, why: &str, now: Instant) {
-        if self.said.is_some_and(|said| now.saturating_duration_since(said) < SAID_EVERY) {
+        if !self.said.is_due(now) {
             return;
         }
-        self.said = Some(now);
         let fields: [oplog::Field<'_>; 2] = [("server", &self.parts.dial.name()), ("reason", &why)];
         oplog::limited(
             "mqtt-source",

@@ -42,11 +42,7 @@ impl Wanted {
         }
         let demand = &program.demand;
         for (place, name) in self.names.iter_mut().zip(NAMES) {
-            let name = format!("{PREFIX}{name}");
-            *place = match demand.everything {
-                true => record::intern(&name),
-                false => record::lookup(&name).filter(|id| demand.names.contains(id)),
-            };
+            *place = demand.wanted(&format!("{PREFIX}{name}"));
         }
         self.program = Some(Arc::clone(program));
     }
