@@ -10,7 +10,7 @@ pub const SOURCE_FLAGS: &[Word] = &[
     Word::new("validate-utf8", "Mark the message as UTF-8 only when it is."),
     Word::new(
         "sanitize-utf8",
-        "Replace bytes that are not UTF-8 by `\\xHH` and add the tag `message.utf8_sanitized`.",
+        "Replace bytes that are not UTF-8 by `\\xHH`, escape the backslashes and control characters beside them, and add the tag `message.utf8_sanitized`.",
     ),
     Word::new("no-multi-line", "Turn line breaks inside a record into blanks."),
     Word::new(

@@ -19,7 +19,10 @@ const FLAGS: &[Word] = &[
     Word::new("no-hostname", "The header has no host name.").undoes(&["expect-hostname"]),
     Word::new("assume-utf8", "Take the text as UTF-8 without looking."),
     Word::new("validate-utf8", "Mark the message as UTF-8 only when it is."),
-    Word::new("sanitize-utf8", "Replace bytes that are not UTF-8 by `\\xHH`."),
+    Word::new(
+        "sanitize-utf8",
+        "Replace bytes that are not UTF-8 by `\\xHH`, and escape the backslashes and control characters beside them.",
+    ),
     Word::new("no-multi-line", "Turn line breaks inside a text into blanks."),
     Word::new("store-legacy-msghdr", "Keep the program part of the header byte for byte (default).")
         .undoes(&["dont-store-legacy-msghdr"]),

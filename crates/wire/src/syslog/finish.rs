@@ -189,7 +189,7 @@ impl Finish {
         }
     }
 
-    /// Marks valid UTF-8; writes the bytes that are not as `\xHH`.
+    /// Marks valid UTF-8; a text that is none is escaped where that is asked for.
     fn utf8(&mut self, batch: &mut Batch, index: usize, kinds: &mut Kinds) {
         let Some(record) = batch.records.get(index) else { return };
         let (msghdr, message) = (record.msghdr, record.message);
@@ -219,12 +219,27 @@ impl Finish {
     }
 }
 
+/// Writes invalid bytes as `\xHH`. Backslashes and control characters could be mistaken for that: they are
+/// escaped too.
 fn escape_invalid(text: &[u8], out: &mut Vec<u8>) {
-    const HEX: [u8; 16] = *b"0123456789abcdef";
     for chunk in text.utf8_chunks() {
-        out.extend_from_slice(chunk.valid().as_bytes());
-        for byte in chunk.invalid() {
-            out.extend_from_slice(&[b'\\', b'x', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+        for byte in chunk.valid().bytes() {
+            match byte {
+                8 => out.extend_from_slice(b"\\b"),
+                b'\t' => out.extend_from_slice(b"\\t"),
+                b'\n' => out.extend_from_slice(b"\\n"),
+                12 => out.extend_from_slice(b"\\f"),
+                b'\r' => out.extend_from_slice(b"\\r"),
+                b'\\' => out.extend_from_slice(b"\\\\"),
+                0..32 => push_hex(byte, out),
+                _ => out.push(byte),
+            }
         }
+        chunk.invalid().iter().for_each(|byte| push_hex(*byte, out));
     }
+}
+
+fn push_hex(byte: u8, out: &mut Vec<u8>) {
+    const HEX: [u8; 16] = *b"0123456789abcdef";
+    out.extend_from_slice(&[b'\\', b'x', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
 }

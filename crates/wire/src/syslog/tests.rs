@@ -167,6 +167,9 @@ fn utf8() {
     check_with(with(|f| f.sanitize_utf8 = true), good, &format!("{good_msg}|utf8"));
     let clean = format!("{HEADER}|msg=a\\\\xe9b\\xc3\\xa9\\\\xff|text|utf8|#message.utf8_sanitized");
     check_with(with(|f| f.sanitize_utf8 = true), bad, &clean);
+    let mixed = b"<38>Nov 21 10:00:07 h app[1]: C:\\new\t\x01\xff\n";
+    let clean = format!("{HEADER}|msg=C:\\\\\\\\new\\\\t\\\\x01\\\\xff|text|utf8|#message.utf8_sanitized");
+    check_with(with(|f| f.sanitize_utf8 = true), mixed, &clean);
     let (_, r) = parsed(with(|f| f.sanitize_utf8 = true), bad);
     assert_eq!(r.msghdr.end(), r.message.start as usize, "header and message stay together");
 }
