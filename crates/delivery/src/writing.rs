@@ -45,6 +45,7 @@ pub fn template_options(s: &Settings, cx: &BuildContext<'_>) -> TemplateOptions 
         time_zone: s.zone("time-zone").cloned(),
         local_time_zone: s.zone("local-time-zone").cloned(),
         escape: s.bool("template-escape").unwrap_or(false),
+        escape_arguments: false,
         on_error: s.choice("on-error").and_then(OnError::named).unwrap_or_default(),
         version: cx.version,
         may_seal: false,

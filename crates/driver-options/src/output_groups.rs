@@ -43,7 +43,7 @@ pub static TEMPLATE: Group = Group {
             "template-escape",
             Kind::Bool,
             Preset::Bool(false),
-            "Put a backslash before quotes and backslashes in macro values, and write control characters in octal.",
+            "Put a backslash before quotes and backslashes in macro values, and write control characters in octal. What template functions print stays as it is.",
         ),
         Opt::new(
             "on-error",

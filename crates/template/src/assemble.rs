@@ -15,9 +15,9 @@ pub(crate) enum Piece {
 }
 
 /// Lays the pieces out.
-pub(crate) fn assemble(text: String, pieces: Vec<Piece>, opts: &TemplateOptions) -> Template {
+pub(crate) fn assemble(text: String, pieces: Vec<Piece>, opts: &TemplateOptions, escape: bool) -> Template {
     let mut pieces = joined(pieces);
-    if !opts.escape {
+    if !escape {
         pieces = with_dates_joined(with_pri_headers(pieces));
     }
     let lone_type = match &*pieces {
@@ -47,7 +47,7 @@ pub(crate) fn assemble(text: String, pieces: Vec<Piece>, opts: &TemplateOptions)
                 (bytes, _) => Op::Literal(lay(bytes)),
             },
             Piece::Op(Op::Message)
-                if matches!(steps.last(), Some(Step { op: Op::Msghdr, then: None })) && !opts.escape =>
+                if matches!(steps.last(), Some(Step { op: Op::Msghdr, then: None })) && !escape =>
             {
                 steps.pop();
                 Op::MsghdrMessage
@@ -57,7 +57,7 @@ pub(crate) fn assemble(text: String, pieces: Vec<Piece>, opts: &TemplateOptions)
         };
         steps.push(Step { op, then: None });
     }
-    let line = Line::of(&steps).filter(|_| !opts.escape);
+    let line = Line::of(&steps).filter(|_| !escape);
     let chains = chains(&steps);
     Template {
         text: text.into(),
@@ -66,10 +66,10 @@ pub(crate) fn assemble(text: String, pieces: Vec<Piece>, opts: &TemplateOptions)
         literals: literals.into(),
         prefix: prefix.into(),
         options: opts.clone(),
-        escape: opts.escape,
+        escape,
         hint: None,
         lone_type,
-        keep_type: opts.version >= (4, 0) && !opts.escape,
+        keep_type: opts.version >= (4, 0) && !escape,
         chains,
     }
 }

@@ -23,11 +23,13 @@ pub(crate) struct Compiler<'a> {
     depth: usize,
     /// Whether `$(slog)` may stand here, see [`TemplateOptions::may_seal`].
     pub may_seal: bool,
+    /// Whether what macros print here is escaped.
+    escape: bool,
 }
 
 impl<'a> Compiler<'a> {
     pub fn new(opts: &'a TemplateOptions, scope: &'a dyn Scope) -> Compiler<'a> {
-        Compiler { opts, scope, depth: 0, may_seal: opts.may_seal }
+        Compiler { opts, scope, depth: 0, may_seal: opts.may_seal, escape: opts.escape }
     }
 
     fn deeper(&self, offset: usize) -> Result<Compiler<'a>, TemplateError> {
@@ -37,7 +39,13 @@ impl<'a> Compiler<'a> {
                 format!("more than {DEPTH_MAX} template functions or templates inside one another"),
             ));
         }
-        Ok(Compiler { depth: self.depth + 1, ..*self })
+        let escape = self.escape && self.opts.escape_arguments;
+        Ok(Compiler { depth: self.depth + 1, escape, ..*self })
+    }
+
+    /// The same for what has escapes of its own: JSON, WELF and the like.
+    pub fn unescaped(&self) -> Compiler<'a> {
+        Compiler { escape: false, ..*self }
     }
 
     pub fn compile(&self, text: &Text) -> Result<Template, TemplateError> {
@@ -46,7 +54,7 @@ impl<'a> Compiler<'a> {
         for node in nodes {
             pieces.push(self.piece(node)?);
         }
-        Ok(assemble(text.lossy(), pieces, self.opts))
+        Ok(assemble(text.lossy(), pieces, self.opts, self.escape))
     }
 
     fn piece(&self, node: Node) -> Result<Piece, TemplateError> {
@@ -65,6 +73,7 @@ impl<'a> Compiler<'a> {
                     String::new(),
                     vec![Compiler { may_seal: false, ..*self }.piece(*node)?],
                     self.opts,
+                    self.escape,
                 );
                 Piece::Op(Op::Call(Box::new(At { back: back as usize, inner })))
             }
@@ -158,7 +167,8 @@ impl<'a> Compiler<'a> {
         if template.fits(&opts) {
             return Ok(template);
         }
-        let mut compiled = Compiler { opts: &opts, ..*self }.compile(&Text::of(&template.text))?;
+        let mut compiled =
+            Compiler { opts: &opts, escape: opts.escape, ..*self }.compile(&Text::of(&template.text))?;
         compiled.hint = template.hint;
         Ok(Arc::new(compiled))
     }

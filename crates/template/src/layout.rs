@@ -21,14 +21,14 @@ fn options(opts: &TemplateOptions) -> TemplateOptions {
 pub fn file_default(opts: &TemplateOptions) -> Template {
     let opts = options(opts);
     let stamp = Compiler::new(&opts, &NoScope).date(opts.ts_format.into(), Clock::Message);
-    assemble(String::new(), line(vec![Piece::Op(stamp)]), &opts)
+    assemble(String::new(), line(vec![Piece::Op(stamp)]), &opts, false)
 }
 
 /// network and unix sockets: `<PRI>` and always the BSD stamp, whatever ts-format() says.
 pub fn network_default(opts: &TemplateOptions) -> Template {
     let opts = options(opts);
     let stamp = Compiler::new(&opts, &NoScope).date(DateKind::Bsd, Clock::Message);
-    assemble(String::new(), line(vec![Piece::Op(Op::PriHeader), Piece::Op(stamp)]), &opts)
+    assemble(String::new(), line(vec![Piece::Op(Op::PriHeader), Piece::Op(stamp)]), &opts, false)
 }
 
 fn line(mut pieces: Vec<Piece>) -> Vec<Piece> {
@@ -64,5 +64,5 @@ fn protocol(opts: &TemplateOptions, message: Vec<Piece>) -> Template {
     pieces.push(Piece::Op(Op::NilableSdata));
     pieces.extend(message);
     pieces.push(text("\n"));
-    assemble(String::new(), pieces, &opts)
+    assemble(String::new(), pieces, &opts, false)
 }

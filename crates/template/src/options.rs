@@ -70,8 +70,11 @@ pub struct TemplateOptions {
     pub time_zone: Option<Zone>,
     /// `local-time-zone()`: the zone of macros in file names, see [`TemplateOptions::for_file_names`].
     pub local_time_zone: Option<Zone>,
-    /// `template-escape()`.
+    /// `template-escape()`: of what macros print, not of what functions print.
     pub escape: bool,
+    /// Macros in arguments of functions are escaped too: in a `template` statement whose `template-escape()`
+    /// stands before its `template()`, as in syslog-ng.
+    pub escape_arguments: bool,
     pub on_error: OnError,
     /// `@version` of the configuration.
     pub version: (u16, u16),
@@ -88,6 +91,7 @@ impl Default for TemplateOptions {
             time_zone: None,
             local_time_zone: None,
             escape: false,
+            escape_arguments: false,
             on_error: OnError::DropMessage,
             version: (4, 11),
             may_seal: false,

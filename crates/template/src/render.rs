@@ -100,8 +100,7 @@ impl Template {
         }
     }
 
-    /// template-escape(yes): what macros print is escaped; literals and the results of functions, whose
-    /// arguments were escaped, are not.
+    /// template-escape(yes): what macros print is escaped; literals and the results of functions are not.
     fn print_escaped(&self, op: &Op, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
         if matches!(op, Op::Literal(_) | Op::Call(_) | Op::Nested(_) | Op::Default(_)) {
             self.print(op, msg, cx, sink);

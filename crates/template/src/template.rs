@@ -57,7 +57,11 @@ impl Template {
     }
 
     pub(crate) fn rebound_options(&self, opts: &TemplateOptions) -> TemplateOptions {
-        TemplateOptions { escape: self.escape, ..opts.clone() }
+        TemplateOptions {
+            escape: self.escape,
+            escape_arguments: self.options.escape_arguments,
+            ..opts.clone()
+        }
     }
 
     pub(crate) fn fits(&self, opts: &TemplateOptions) -> bool {

@@ -156,7 +156,12 @@ impl<'a, 'c> Names<'a, 'c> {
             TemplateBody::Options(calls) => {
                 let escape = calls.iter().rfind(|c| c.is("template-escape"));
                 let escape = escape.and_then(|c| c.args.first()).and_then(conf_syntax::Arg::yes_no);
-                let options = TemplateOptions { escape: escape.unwrap_or(false), ..self.options.clone() };
+                let first = calls.iter().find(|c| c.is("template") || c.is("template-escape"));
+                let options = TemplateOptions {
+                    escape: escape.unwrap_or(false),
+                    escape_arguments: first.is_some_and(|c| c.is("template-escape")),
+                    ..self.options.clone()
+                };
                 for call in calls.iter().filter(|c| !c.is("template") && !c.is("template-escape")) {
                     let text = format!("a template has no option `{}`", call.name.text);
                     let finding = Diagnostic::error("E0114", text, call.name.span);
@@ -255,6 +260,7 @@ pub(crate) fn global_template_options(globals: &Settings, version: (u16, u16)) -
         time_zone: globals.zone("send-time-zone").cloned(),
         local_time_zone: globals.zone("local-time-zone").cloned(),
         escape: false,
+        escape_arguments: false,
         on_error: globals.choice("on-error").and_then(OnError::named).unwrap_or_default(),
         version,
         may_seal: false,

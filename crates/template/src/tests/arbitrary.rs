@@ -29,6 +29,7 @@ fn options() -> impl Strategy<Value = TemplateOptions> {
         |(escape, frac_digits, format, old, zone)| TemplateOptions {
             on_error: OnError::default(),
             escape,
+            escape_arguments: true,
             frac_digits,
             ts_format: [TsFormat::Bsd, TsFormat::Iso, TsFormat::Full, TsFormat::Unix][format],
             version: if old { (3, 3) } else { (4, 11) },

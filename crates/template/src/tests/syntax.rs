@@ -134,9 +134,15 @@ fn escaping() {
     let check = |text: &str, expected: &str| assert_eq!(render_with(text, &opts, &batch), expected, "{text}");
     check("'$v'", "'it\\'s \\\"a\\\\b\\\"\\001\\012'");
     check("\"$PROGRAM\" $HOST", "\"a\\'b\" host");
-    check("$(echo \"$PROGRAM\" \"'\")", "a\\'b '");
+    // What functions print is not escaped: a format has escapes of its own.
+    check("$(echo \"$PROGRAM\" \"'\")", "a'b '");
+    let json = r#"{"v":"it's \"a\\b\"\u0001\n","p":"a'b"}"#;
+    check("$(format-json p=$PROGRAM --key v)", json);
     check("${v:-'}${w:-'}", "it\\'s \\\"a\\\\b\\\"\\001\\012'");
     check("<$PRI>", "<38>");
+    let both = TemplateOptions { escape_arguments: true, ..opts.clone() };
+    assert_eq!(render_with("$(echo $PROGRAM) $PROGRAM", &both, &batch), "a\\'b a\\'b");
+    assert_eq!(render_with("$(format-json p=$PROGRAM --key v)", &both, &batch), json);
     // A named template escapes as its own statement says.
     check("$(template t_program)", "program=a'b");
 }

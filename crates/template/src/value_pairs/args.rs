@@ -40,6 +40,7 @@ pub(crate) fn read(
     own: &[(&'static str, bool)],
     compiler: &Compiler<'_>,
 ) -> Result<Read, TemplateError> {
+    let compiler = &compiler.unescaped();
     let mut reader = Reader { compiler, spec: Spec::default(), last: None, place: None, own: Vec::new() };
     let mut words = words.iter();
     let mut options = true;

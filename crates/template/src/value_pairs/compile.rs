@@ -83,6 +83,8 @@ impl ValuePairs {
         opts: &TemplateOptions,
     ) -> Result<ValuePairs, TemplateError> {
         static IDS: AtomicU64 = AtomicU64::new(0);
+        // What prints the pairs escapes them its own way.
+        let opts = &TemplateOptions { escape: false, ..opts.clone() };
         let has = |scopes| spec.scopes.has(scopes);
         let globs = spec.patterns.iter().any(|(glob, on)| *on && needs_walk(glob));
         let walks_sdata = has(Scopes::SDATA)
