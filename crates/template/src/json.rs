@@ -102,10 +102,6 @@ fn marked(bytes: &[u8], to: &mut Writer<'_>) -> usize {
     1
 }
 
-pub(crate) fn hex(byte: u8, out: &mut Vec<u8>) {
-    out.extend([digit(byte >> 4), digit(byte)]);
-}
-
 /// The hexadecimal digit of the lower half.
 fn digit(half: u8) -> u8 {
     b"0123456789abcdef"[usize::from(half & 15)]

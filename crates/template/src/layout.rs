@@ -1,4 +1,4 @@
-//! The layouts a destination uses when it has no template().
+//! The layouts a destination uses when it has no template(): template-escape() does not touch them.
 
 use crate::assemble::{Piece, assemble};
 use crate::compile::Compiler;
@@ -12,23 +12,16 @@ fn text(text: &str) -> Piece {
     Piece::Text(text.as_bytes().to_vec(), ValueType::String)
 }
 
-/// Layouts are no templates of the user's: template-escape() does not touch them.
-fn options(opts: &TemplateOptions) -> TemplateOptions {
-    TemplateOptions { escape: false, ..opts.clone() }
-}
-
 /// file, pipe, program, standard output, usertty: `STAMP HOST MSGHDR` and MESSAGE, one line each.
 pub fn file_default(opts: &TemplateOptions) -> Template {
-    let opts = options(opts);
-    let stamp = Compiler::new(&opts, &NoScope).date(opts.ts_format.into(), Clock::Message);
-    assemble(String::new(), line(vec![Piece::Op(stamp)]), &opts, false)
+    let stamp = Compiler::new(opts, &NoScope).date(opts.ts_format.into(), Clock::Message);
+    assemble(String::new(), line(vec![Piece::Op(stamp)]), opts, false)
 }
 
 /// network and unix sockets: `<PRI>` and always the BSD stamp, whatever ts-format() says.
 pub fn network_default(opts: &TemplateOptions) -> Template {
-    let opts = options(opts);
-    let stamp = Compiler::new(&opts, &NoScope).date(DateKind::Bsd, Clock::Message);
-    assemble(String::new(), line(vec![Piece::Op(Op::PriHeader), Piece::Op(stamp)]), &opts, false)
+    let stamp = Compiler::new(opts, &NoScope).date(DateKind::Bsd, Clock::Message);
+    assemble(String::new(), line(vec![Piece::Op(Op::PriHeader), Piece::Op(stamp)]), opts, false)
 }
 
 fn line(mut pieces: Vec<Piece>) -> Vec<Piece> {
@@ -54,8 +47,7 @@ pub fn syslog_protocol_with(opts: &TemplateOptions, message: Arc<Template>) -> T
 }
 
 fn protocol(opts: &TemplateOptions, message: Vec<Piece>) -> Template {
-    let opts = options(opts);
-    let stamp = Compiler::new(&opts, &NoScope).date(DateKind::Iso, Clock::Message);
+    let stamp = Compiler::new(opts, &NoScope).date(DateKind::Iso, Clock::Message);
     let mut pieces =
         vec![Piece::Op(Op::PriHeader), Piece::Op(Op::Version), text(" "), Piece::Op(stamp), text(" ")];
     for header in [Header::Host, Header::Program, Header::Pid, Header::Msgid] {
@@ -64,5 +56,5 @@ fn protocol(opts: &TemplateOptions, message: Vec<Piece>) -> Template {
     pieces.push(Piece::Op(Op::NilableSdata));
     pieces.extend(message);
     pieces.push(text("\n"));
-    assemble(String::new(), pieces, &opts, false)
+    assemble(String::new(), pieces, opts, false)
 }

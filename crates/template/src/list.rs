@@ -19,7 +19,7 @@ fn encode(item: &[u8], out: &mut Vec<u8>) {
     }
     let quote = if item.contains(&b'"') && !item.contains(&b'\'') { b'\'' } else { b'"' };
     out.push(quote);
-    crate::escape::binary(item, Some(quote), out);
+    wire::escape::binary(item, Some(quote), out);
     out.push(quote);
 }
 

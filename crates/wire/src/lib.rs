@@ -6,6 +6,7 @@
 //! buffer.
 
 pub mod backtrace;
+pub mod escape;
 pub mod framing;
 pub mod json;
 pub mod json_parts;

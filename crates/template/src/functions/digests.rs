@@ -2,7 +2,7 @@
 
 use crate::call::Call;
 use crate::function::{ANY, Build, BuildFn, Function, FunctionInfo, with_args};
-use crate::{Cost, Msg, RenderContext, Template, TemplateError, json};
+use crate::{Cost, Msg, RenderContext, Template, TemplateError};
 use md4::Md4;
 use md5::Md5;
 use record::{Demand, ValueType};
@@ -91,7 +91,7 @@ impl Function for Hashed {
         with_args(&self.args, msg, cx, |args, _| {
             (self.hash)(args.joined(), &mut |digest| {
                 let end = out.len().saturating_add(self.digits);
-                digest.iter().for_each(|byte| json::hex(*byte, out));
+                digest.iter().for_each(|byte| wire::escape::hex(*byte, out));
                 out.truncate(end);
             });
         });

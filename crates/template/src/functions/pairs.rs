@@ -186,7 +186,7 @@ fn welf(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
         }
         match json::is_plain(value) {
             true => to.bytes(value),
-            false => to.with(|out| escape::binary(value, Some(b'"').filter(|_| quote), out)),
+            false => to.with(|out| wire::escape::binary(value, Some(b'"').filter(|_| quote), out)),
         }
         if quote {
             to.byte(b'"');

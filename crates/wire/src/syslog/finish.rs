@@ -5,7 +5,7 @@ use super::flags::ParseFlags;
 use super::tags::Kinds;
 use super::{Rest, rawmsg};
 use crate::framing::trimmed;
-use crate::sdata;
+use crate::{escape, sdata};
 use record::{Batch, Flags, NameId, Record, Span, Stamp, ValueType, pri};
 
 #[derive(Clone)]
@@ -204,7 +204,7 @@ impl Finish {
                 self.buffer.extend_from_slice(msghdr.of(&batch.text));
             }
             let header = self.buffer.len();
-            escape_invalid(text, &mut self.buffer);
+            escape::binary(text, None, &mut self.buffer);
             let copy = batch.append(&self.buffer);
             let Some(record) = batch.records.get_mut(index) else { return };
             record.message = Span::between(copy.start as usize + header, copy.end());
@@ -217,29 +217,4 @@ impl Finish {
             record.flags.set(Flags::UTF8);
         }
     }
-}
-
-/// Writes invalid bytes as `\xHH`. Backslashes and control characters could be mistaken for that: they are
-/// escaped too.
-fn escape_invalid(text: &[u8], out: &mut Vec<u8>) {
-    for chunk in text.utf8_chunks() {
-        for byte in chunk.valid().bytes() {
-            match byte {
-                8 => out.extend_from_slice(b"\\b"),
-                b'\t' => out.extend_from_slice(b"\\t"),
-                b'\n' => out.extend_from_slice(b"\\n"),
-                12 => out.extend_from_slice(b"\\f"),
-                b'\r' => out.extend_from_slice(b"\\r"),
-                b'\\' => out.extend_from_slice(b"\\\\"),
-                0..32 => push_hex(byte, out),
-                _ => out.push(byte),
-            }
-        }
-        chunk.invalid().iter().for_each(|byte| push_hex(*byte, out));
-    }
-}
-
-fn push_hex(byte: u8, out: &mut Vec<u8>) {
-    const HEX: [u8; 16] = *b"0123456789abcdef";
-    out.extend_from_slice(&[b'\\', b'x', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
 }
