@@ -18,6 +18,7 @@ impl Root {
             ("etc/passwd", "root:x:0:0:root:/root:/bin/sh\n"),
             ("etc/group", "root:x:0:\nadm:x:4:\n"),
             ("etc/syslog-ng/conf.d/README", ""),
+            ("dev/README", ""),
             ("var/log/README", ""),
             ("var/log/news/README", ""),
         ] {
@@ -41,9 +42,11 @@ impl Root {
     fn copy(&self, from: &Path, to: &str) {
         let path = self.folder.join(to);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder is made");
+        // The file itself: a symbolic link, such as the loader's name, would lead nowhere in there.
+        let from = from.canonicalize().expect("the file is there");
         // A link costs nothing; it cannot be made where the lab is on another file system.
-        if std::fs::hard_link(from, &path).is_err() {
-            std::fs::copy(from, &path).expect("a file is copied");
+        if std::fs::hard_link(&from, &path).is_err() {
+            std::fs::copy(&from, &path).expect("a file is copied");
         }
     }
 
