@@ -35,7 +35,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "A0204",
         "version of a pattern database",
-        "The format has versions; those up to 6 are known. Say which one the file has: <patterndb version='6'>.",
+        "The format has versions; those up to 6 are known. Say which one the file has: `<patterndb version='6'>`.",
     ),
     (
         "A0205",

@@ -112,3 +112,28 @@ fn the_program_brings_its_own_pcre2() {
     let named = bytes.windows(b"libpcre2".len()).any(|window| window == b"libpcre2");
     assert!(!named, "{} needs the host's libpcre2", program.display());
 }
+
+/// Such a text is an element of HTML to whatever shows the page, and its reader does not see it.
+#[test]
+fn no_page_has_angle_brackets_outside_of_backticks() {
+    let mut wrong = String::new();
+    let pages = documentation().into_iter().filter(|path| path.extension().is_some_and(|end| end == "md"));
+    for page in pages {
+        let text = std::fs::read_to_string(&page).unwrap();
+        let mut fenced = false;
+        for (number, line) in text.lines().enumerate() {
+            fenced ^= line.starts_with("```");
+            if fenced || line.starts_with("    ") {
+                continue;
+            }
+            let begins = |part: &str| {
+                let mut after = part.split('<').skip(1).map(|rest| rest.trim_start_matches('/'));
+                after.any(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+            };
+            if line.split('`').step_by(2).any(begins) {
+                wrong.push_str(&format!("{}:{}: {line}\n", page.display(), number + 1));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}

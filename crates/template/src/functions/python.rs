@@ -18,7 +18,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[FunctionInfo {
     name: "python",
     usage: "FUNCTION [TEXT...]",
     help: "what a function of Python returns, str or bytes: `module.function`, or `function` of a `python { }` block. It is called with \
-           the message and the arguments, which are bytes. What raises, or returns something else, prints <error>",
+           the message and the arguments, which are bytes. What raises, or returns something else, prints `<error>`",
     arity: (1, crate::function::ANY),
     options: &[],
     build: Build::Special(build),
