@@ -16,12 +16,14 @@ mod logger;
 mod minute;
 mod secrets;
 mod text;
+mod urls;
 
 pub use level::{Level, Verbosity};
 pub use logger::{BACKLOG_COUNT_MAX, Entry, Logger, RECENT_COUNT_MAX, Sink};
 pub use minute::OnceAMinute;
 pub use secrets::{hidden, hide};
 pub use text::{Bytes, VALUE_BYTES_MAX, render, stderr_line};
+pub use urls::{BLOT, SECRET_WORDS, SecretInUrl, in_urls, without_secrets};
 
 /// A name and a value of a message. Values are escaped, names are not: they are literals of the program.
 pub type Field<'a> = (&'a str, &'a dyn std::fmt::Display);

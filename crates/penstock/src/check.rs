@@ -56,11 +56,14 @@ pub fn check(args: &CheckArgs) -> ExitCode {
         is_right &= !configuration.has_errors();
         if args.unit {
             stdio::err_text!("{}", configuration.report());
-            printing::print(&unit::drop_in(&configuration, plan.as_ref()));
+            // Of what cannot be read nothing is known.
+            if plan.is_some() {
+                printing::print(&unit::drop_in(&configuration, plan.as_ref()));
+            }
             continue;
         }
         if args.json {
-            let mut report = diag::render_json(configuration.findings(), &configuration.parsed.sources);
+            let mut report = configuration.report_json();
             if let (Some(fields), Some(plan)) = (report.as_object_mut(), &plan) {
                 fields
                     .insert("capabilities".to_owned(), capabilities_json(&told(&configuration, Some(plan))));

@@ -11,6 +11,7 @@ use control::cli::CalledAs;
 use diag::{Diagnostic, Diagnostics, Severity, SourceMap};
 use engine::compile::{Configured, Existing, Plan};
 use filter::Filter;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use template::Identity;
 
@@ -101,12 +102,21 @@ impl Configuration {
         self.rendered(diag::render_verbose)
     }
 
+    /// The same as JSON.
+    pub fn report_json(&self) -> Value {
+        diag::render_json(&self.parsed.diagnostics, &self.shown())
+    }
+
+    /// The texts as they may be shown.
+    fn shown(&self) -> SourceMap {
+        self.parsed.sources.with_texts(secrets::starred)
+    }
+
     fn rendered(&self, render: fn(&Diagnostics, &SourceMap) -> String) -> String {
         if self.parsed.diagnostics.is_empty() {
             return String::new();
         }
-        let shown = self.parsed.sources.with_texts(secrets::starred);
-        oplog::hidden(&render(&self.parsed.diagnostics, &shown)).into_owned()
+        oplog::hidden(&render(&self.parsed.diagnostics, &self.shown())).into_owned()
     }
 
     /// The main file as it was read.

@@ -9,6 +9,7 @@ mod text;
 
 use crate::configuration::Configuration;
 use crate::outline::Outline;
+use crate::subject::secrets::Veil;
 use crate::{EXIT_CONFIG, EXIT_USAGE, printing};
 use compare::Difference;
 use control::cli::DiffArgs;
@@ -49,7 +50,7 @@ fn difference(args: &DiffArgs) -> Result<(String, bool), String> {
         true => json::render(&differences, sampled.as_ref()),
         false => text::render(&differences, sampled.as_ref()),
     };
-    Ok((oplog::hidden(&text).into_owned(), is_same))
+    Ok((veil(&[&old, &new]).over(&text), is_same))
 }
 
 fn read(path: &Path, identity: &Identity) -> Result<(Configuration, Plan), String> {
@@ -81,5 +82,11 @@ pub fn comes_out_same<'m>(
 /// The difference of two configurations for people, as the running program tells it before a reload.
 pub fn told(old: &Configuration, new: &Configuration) -> String {
     let differences: Vec<Difference> = compare::compare(&Outline::of(old), &Outline::of(new));
-    oplog::hidden(&text::render(&differences, None)).into_owned()
+    veil(&[old, new]).over(&text::render(&differences, None))
+}
+
+/// Over the secrets of these configurations.
+fn veil(configurations: &[&Configuration]) -> Veil {
+    let texts = configurations.iter().flat_map(|one| [one.original(), &one.config().preprocessed]);
+    Veil::of(&texts.collect::<Vec<&str>>())
 }

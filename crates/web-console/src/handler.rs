@@ -82,8 +82,8 @@ impl Pages {
     fn control(&self, work: impl FnOnce(&dyn Subject) -> Result<String, String> + Send + 'static) -> Later {
         let subject = Arc::clone(&self.subject);
         later(move || match work(&*subject) {
-            Ok(text) => Answer::text(200, &text),
-            Err(text) => Answer::text(409, &text),
+            Ok(text) => Answer::text(200, &looks::said(&text)),
+            Err(text) => Answer::text(409, &looks::said(&text)),
         })
     }
 
@@ -126,9 +126,9 @@ impl Handler for Pages {
             Some(Resource::Readyz) => self.health(head, Question::Ready { even_degraded }),
             Some(Resource::Ledger) => {
                 let subject = Arc::clone(&self.subject);
-                later(move || Answer::json(200, subject.ledger().to_json() + "\n"))
+                later(move || Answer::json(200, looks::said(&(subject.ledger().to_json() + "\n"))))
             }
-            Some(Resource::Graph) => at_once(Answer::json(200, self.subject.graph() + "\n")),
+            Some(Resource::Graph) => at_once(Answer::json(200, looks::said(&(self.subject.graph() + "\n")))),
             Some(Resource::Events) => at_once(self.events()),
             Some(Resource::Reload) => self.reload(head.query()),
             Some(Resource::RollBack) => self.control(|subject| subject.roll_back()),
@@ -143,7 +143,7 @@ impl Handler for Pages {
             Some(Resource::History) => {
                 let said = |name: &str| head.query().get(name).unwrap_or_default();
                 let history = self.sampler.history(&said("kind"), &said("name"));
-                at_once(Answer::json(200, history.to_string()))
+                at_once(Answer::json(200, looks::said(&history.to_string())))
             }
             Some(Resource::Log) => at_once(looks::log()),
             Some(

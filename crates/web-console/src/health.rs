@@ -51,7 +51,7 @@ pub fn answer(health: &Health, question: Question, with_reasons: bool) -> Answer
     if let (true, Some(said)) = (with_reasons, said.as_object_mut()) {
         said.insert("reasons".to_owned(), json!(health.complaints));
     }
-    Answer::json(if good { 200 } else { 503 }, format!("{said}\n"))
+    Answer::json(if good { 200 } else { 503 }, crate::looks::said(&format!("{said}\n")))
 }
 
 #[cfg(test)]

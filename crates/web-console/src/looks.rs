@@ -20,13 +20,18 @@ const LETTERS_MAX: usize = 100;
 /// A line that is tried.
 const LINE_BYTES_MAX: usize = 8 << 10;
 
+/// As it may be said to whoever asks.
+pub fn said(text: &str) -> String {
+    oplog::hidden(text).into_owned()
+}
+
 /// A sentence that is no answer.
 fn refused(why: &str) -> Answer {
-    Answer::json(422, json!({ "version": VERSION, "error": oplog::hidden(why) }).to_string())
+    Answer::json(422, json!({ "version": VERSION, "error": said(why) }).to_string())
 }
 
 fn given(outcome: Result<String, String>) -> Answer {
-    outcome.map_or_else(|why| refused(&why), |text| Answer::json(200, oplog::hidden(&text).into_owned()))
+    outcome.map_or_else(|why| refused(&why), |text| Answer::json(200, said(&text)))
 }
 
 /// The lines of a statement, and the options of its drivers that are in effect.

@@ -1,5 +1,6 @@
 //! `/metrics`: every counter of the program's catalogue, in the format that the scraper takes.
 
+use crate::looks::said;
 use control::Subject;
 use control::counters::State;
 use control::render::Exposition;
@@ -12,5 +13,5 @@ pub fn answer(head: &Head, subject: &dyn Subject) -> Answer {
     let mut counters = subject.counters();
     // What a reload has removed is a series that has ended.
     counters.retain(|counter| counter.state != State::Orphaned);
-    Answer::new(200, form.content_type(), form.render(&counters, &[]))
+    Answer::new(200, form.content_type(), said(&form.render(&counters, &[])))
 }

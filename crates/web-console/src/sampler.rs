@@ -3,6 +3,7 @@
 
 use crate::data::{self, Rows};
 use crate::history::{History, STEP};
+use crate::looks::said;
 use control::{ConfigView, Subject};
 use http_server::Bytes;
 use parking_lot::Mutex;
@@ -137,5 +138,5 @@ impl Drop for Sampler {
 
 /// As `text/event-stream` has it: JSON has no line ends of its own.
 fn event(name: &str, value: &Value) -> Bytes {
-    format!("event: {name}\ndata: {value}\n\n").into()
+    format!("event: {name}\ndata: {}\n\n", said(&value.to_string())).into()
 }

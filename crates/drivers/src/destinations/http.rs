@@ -63,7 +63,7 @@ fn build(
         let line = if plan.acks.is_some() { line.one_after_the_other() } else { line };
         line.sink(limits, &place.counters)
     });
-    let described = ("http", format!("http,{address}"));
+    let described = ("http", format!("http,{}", oplog::without_secrets(&address)));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
     Ok(DestinationDriver { key, destination })
 }

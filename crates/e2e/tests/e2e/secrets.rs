@@ -215,3 +215,57 @@ fn answers_about_messages_do_not_show_what_the_configuration_keeps_secret() {
     );
     drop(penstock);
 }
+
+/// In what drivers are called by: addresses, commands. In answers of commands that run nothing.
+#[test]
+fn names_of_drivers_and_offline_answers_show_no_secret() {
+    const CLEAR: &str = "cl34r-pl4nted";
+    let lab = Lab::new();
+    std::fs::write(lab.path("token"), "pl4nted-in-a-file\n").expect("written");
+    let server = HttpServer::start(lab.port("hec"), |_| Reply::new(503));
+    let config = format!(
+        "{HEAD}options {{ console(port(%tcp:console%)); }};\n\
+         source own {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination query {{ http(url(\"http://127.0.0.1:%port:hec%/in?api_key={CLEAR}-1\") persist-name(\"a\")); }};\n\
+         destination path {{ http(url(\"http://127.0.0.1:%port:hec%/`file:%dir%/token`/in\") persist-name(\"b\")); }};\n\
+         destination child {{ program(\"exec cat >/dev/null # `file:%dir%/token`\" persist-name(\"c\")); }};\n\
+         destination proxied {{ http(url(\"http://127.0.0.1:%port:hec%/\") proxy(\"u:{CLEAR}-2@127.0.0.1:%port:hec%\") persist-name(\"d\")); }};\n\
+         destination text {{ network(127.0.0.1 port(%port:off%) template(\"`file:%dir%/token` $MSG\") persist-name(\"e\")); }};\n\
+         destination asked {{ http(url(\"http://127.0.0.1:%port:hec%/o\") cloud-auth(oauth2(client-id(\"c\") client-secret(\"{CLEAR}-3\")\n\
+             token-url(\"http://127.0.0.1:%port:hec%/t\"))) body(\"{CLEAR}-3 $MSG\") persist-name(\"f\")); }};\n\
+         log {{ source(own); destination(query); destination(path); destination(child); destination(proxied); destination(text); destination(asked); }};\n"
+    );
+    let mut penstock = Penstock::start(&lab, &config);
+    Sender::tcp(lab.port("in")).raw(b"<13>Oct 11 22:14:15 host app: hello\n");
+    testkit::wait_until("a request", || !server.requests().is_empty());
+    penstock.wait_ledger(|ledger| (ledger.received() != 1).then(|| "one message".to_owned()));
+    for page in PAGES {
+        assert_hidden(page, &format!("{:?}", testkit::web::get(lab.port("console"), page, "")));
+    }
+    for request in ["STATS CSV", "STATS PROMETHEUS", "LEDGER JSON", "HEALTHCHECK", "QUERY GET *"] {
+        assert_hidden(request, &penstock.request(request));
+    }
+    assert_hidden("the log", &penstock.log());
+    let path = |name: &str, text: &str| lab.write_config(name, text).0.display().to_string();
+    let right = path("right.conf", &config);
+    let other = path("other.conf", &config.replace(CLEAR, "other-pl4nted"));
+    // Each finding has the line with a secret in it.
+    let wrong =
+        config.replace("persist-name(", "persist-nmae(").replace(&format!("body(\"{CLEAR}-3 "), "body(\"");
+    let wrong = path("wrong.conf", &wrong);
+    let line = ["--source", "own#0", "--line", "<13>Oct 11 22:14:15 host app: hello"];
+    for (code, command) in [
+        (0, [&["explain", "--config", &right][..], &line[..]].concat()),
+        (0, [&["explain", "--json", "--config", &right][..], &line[..]].concat()),
+        (1, vec!["diff", &right, &other]),
+        (1, vec!["diff", "--json", &right, &other]),
+        (1, vec!["check", &wrong]),
+        (1, vec!["check", "--json", &wrong]),
+        (0, vec!["graph", &right]),
+        (0, vec!["graph", "--dot", &right]),
+    ] {
+        let said = run_command(&command);
+        assert_eq!(said.code, Some(code), "{command:?}: {said:?}");
+        assert_hidden(&format!("{command:?}"), &format!("{}{}", said.stdout, said.stderr));
+    }
+}

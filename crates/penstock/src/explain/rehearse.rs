@@ -29,7 +29,8 @@ pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, String> {
     let plan = configuration.compile(&identity, &Existing::tried());
     let plan = plan.ok_or_else(|| configuration.report())?;
     let inputs = inputs_of(args)?;
-    tried(&plan, &identity, &inputs, args.json)
+    let veil = Veil::of(&[configuration.original(), &configuration.config().preprocessed]);
+    veil.over_answer(tried(&plan, &identity, &inputs, args.json))
 }
 
 /// One line, as JSON, in the configuration that the file has now.

@@ -1,26 +1,14 @@
 //! Lines of a configuration as they may be shown: passwords, tokens and the like are blotted out.
 
-mod urls;
-
+use oplog::SECRET_WORDS;
 use std::ops::Range;
 
-/// An option whose name has one of these in it has a secret for its value.
-const WORDS: [&str; 10] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "token",
-    "secret",
-    "api-key",
-    "authorization",
-    "credential",
-    "bot-id",
-    "community",
-];
 /// A value that everybody knows is no secret, and stands in many messages.
 const KNOWN: &str = "public";
 /// What secrets may stand in beside other things: of these the whole value, when it has such a word.
 const CARRIERS: [&str; 4] = ["headers", "config", "auth", "options"];
+/// `user:password@host` without a scheme before it.
+const PROXIES: [&str; 2] = ["proxy", "http-proxy"];
 const BLOT: &str = "\"***\"";
 
 /// A word that is shorter may stand anywhere and mean nothing.
@@ -78,7 +66,7 @@ pub fn starred(text: &str) -> String {
     };
     let mut bytes = text.as_bytes().to_vec();
     let in_brackets = in_brackets(text, end_in_line).into_iter().filter(|place| !is_open(place));
-    for place in in_brackets.chain(urls::secrets(text).into_iter().map(|secret| secret.place)) {
+    for place in in_brackets.chain(oplog::in_urls(text).into_iter().map(|secret| secret.place)) {
         for byte in bytes.get_mut(place).into_iter().flatten() {
             if !matches!(byte, b'"' | b'\'' | b' ' | b'\t' | b'\r' | b'\n') {
                 *byte = b'*';
@@ -135,11 +123,11 @@ fn blotted_and_found(text: &str) -> (String, Vec<String>) {
     let mut found: Vec<String> =
         places.iter().filter_map(|place| Some(text.get(place.clone())?.to_owned())).collect();
     let out = replaced(text, places, BLOT);
-    let of_urls = urls::secrets(&out);
+    let of_urls = oplog::in_urls(&out);
     let words = of_urls.iter().filter_map(|secret| out.get(secret.word.clone()?));
     found.extend(words.map(|word| format!("\"{word}\"")));
     let places = of_urls.into_iter().map(|secret| secret.place);
-    (replaced(&out, places, urls::BLOT), found)
+    (replaced(&out, places, oplog::BLOT), found)
 }
 
 /// The text with `blot` in each place.
@@ -157,7 +145,7 @@ fn replaced(text: &str, places: impl IntoIterator<Item = Range<usize>>, blot: &s
 /// Where the values of options stand that are secrets; `end` says where a value ends.
 fn in_brackets(text: &str, end: impl Fn(&str) -> usize) -> Vec<Range<usize>> {
     let (mut places, mut begin) = (Vec::new(), 0);
-    let has_secret = |text: &str| WORDS.iter().any(|word| text.contains(word));
+    let has_secret = |text: &str| SECRET_WORDS.iter().any(|word| text.contains(word));
     let plain = |text: &str| text.to_ascii_lowercase().replace('_', "-");
     while let Some(at) = text.get(begin..).and_then(|rest| rest.find('(')) {
         let before = text.get(begin..begin + at).unwrap_or_default().trim_end();
@@ -167,14 +155,16 @@ fn in_brackets(text: &str, end: impl Fn(&str) -> usize) -> Vec<Range<usize>> {
         let name = plain(before.get(name_start..).unwrap_or_default());
         begin += at + 1;
         let is_named = has_secret(&name);
-        if !is_named && !CARRIERS.contains(&name.as_str()) {
+        let is_proxy = PROXIES.contains(&name.as_str());
+        if !is_named && !is_proxy && !CARRIERS.contains(&name.as_str()) {
             continue;
         }
         let after = text.get(begin..).unwrap_or_default();
         let value = after.get(..end(after)).unwrap_or(after);
         let lower = plain(value);
         let is_secret = is_named && !value.is_empty()
-            || !is_named && (has_secret(&lower) || name == "auth" && !lower.contains('('));
+            || is_proxy && lower.contains('@') && !lower.contains("://")
+            || !is_named && !is_proxy && (has_secret(&lower) || name == "auth" && !lower.contains('('));
         if is_secret {
             places.push(begin..begin + value.len());
             begin += value.len();
@@ -263,6 +253,7 @@ mod tests {
             "tls(key-file(\"/k\") trusted-keys(\"SHA1:00\"))",
             "tls(key-file(\"/k\") trusted-keys(\"SHA1:00\"))",
         );
+        check("http(proxy(\"u:p@h:1\") proxy(\"h:1\"))", "http(proxy(\"***\") proxy(\"h:1\"))");
         check("password(", "password(");
         check("password(\"never closed", "password(\"***\"");
     }

@@ -1,18 +1,31 @@
 //! Secrets in the URLs of a text: passwords, parameters that are keys, and paths that are.
 
-use super::WORDS;
 use std::ops::Range;
 
+/// Options and parameters that have one of these in their name have a secret for their value.
+pub const SECRET_WORDS: [&str; 10] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "token",
+    "secret",
+    "api-key",
+    "authorization",
+    "credential",
+    "bot-id",
+    "community",
+];
 /// Parameters that are secrets though their names have none of the words.
 const PARAMETERS: [&str; 8] = ["key", "apikey", "sig", "signature", "code", "auth", "pwd", "pass"];
 /// Who knows what follows in the path may post there.
 const HOOKS: [&str; 4] =
     ["hooks.slack.com/services/", "/api/webhooks/", "webhook.office.com/webhookb2/", "api.telegram.org/bot"];
 /// What stands in the place of one.
-pub(super) const BLOT: &str = "***";
+pub const BLOT: &str = "***";
 
 /// A secret in a URL.
-pub(super) struct Secret {
+#[derive(Clone, Debug)]
+pub struct SecretInUrl {
     /// What is not to be shown.
     pub place: Range<usize>,
     /// The part of it that is the secret itself.
@@ -20,7 +33,7 @@ pub(super) struct Secret {
 }
 
 /// All of a text, in their order.
-pub(super) fn secrets(text: &str) -> Vec<Secret> {
+pub fn in_urls(text: &str) -> Vec<SecretInUrl> {
     let mut found = Vec::new();
     let mut parts = text.split("://");
     let mut at = parts.next().unwrap_or_default().len();
@@ -41,14 +54,26 @@ pub(super) fn secrets(text: &str) -> Vec<Secret> {
     found
 }
 
-/// `user:password@` is not shown, the password is the secret.
-fn user_info(authority: &str, at: usize) -> Option<Secret> {
-    let (user, _) = authority.rsplit_once('@')?;
-    let word = user.find(':').map(|colon| at + colon + 1..at + user.len());
-    Some(Secret { place: at..at + user.len(), word })
+/// The text with [`BLOT`] in the place of each.
+pub fn without_secrets(text: &str) -> String {
+    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    for SecretInUrl { place, .. } in in_urls(text) {
+        out.push_str(text.get(at..place.start).unwrap_or_default());
+        out.push_str(BLOT);
+        at = place.end;
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    out
 }
 
-fn parameters(path: &str, at: usize, found: &mut Vec<Secret>) {
+/// `user:password@` is not shown, the password is the secret.
+fn user_info(authority: &str, at: usize) -> Option<SecretInUrl> {
+    let (user, _) = authority.rsplit_once('@')?;
+    let word = user.find(':').map(|colon| at + colon + 1..at + user.len());
+    Some(SecretInUrl { place: at..at + user.len(), word })
+}
+
+fn parameters(path: &str, at: usize, found: &mut Vec<SecretInUrl>) {
     let Some((front, query)) = path.split_once('?') else { return };
     let mut at = at + front.len() + 1;
     for parameter in query.split('&') {
@@ -61,29 +86,28 @@ fn parameters(path: &str, at: usize, found: &mut Vec<Secret>) {
 
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('_', "-");
-    PARAMETERS.contains(&name.as_str()) || WORDS.iter().any(|word| name.contains(word))
+    PARAMETERS.contains(&name.as_str()) || SECRET_WORDS.iter().any(|word| name.contains(word))
 }
 
 /// The text from `from` on, where the text stands at `at`.
-fn whole(text: &str, at: usize, from: usize) -> Option<Secret> {
+fn whole(text: &str, at: usize, from: usize) -> Option<SecretInUrl> {
     let secret = text.get(from..)?;
     // What a template makes of a message is no word of the configuration.
     let is_one = !secret.is_empty() && !secret.starts_with('$');
     let place = at + from..at + text.len();
-    is_one.then(|| Secret { place: place.clone(), word: Some(place) })
+    is_one.then(|| SecretInUrl { place: place.clone(), word: Some(place) })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOT, secrets};
-    use crate::subject::secrets::replaced;
+    use super::{in_urls, without_secrets};
 
     #[test]
     fn what_is_secret_goes_and_the_rest_stays() {
         let check = |text: &str, expected: &str, words: &[&str]| {
             let found: Vec<&str> =
-                secrets(text).iter().filter_map(|secret| text.get(secret.word.clone()?)).collect();
-            let out = replaced(text, secrets(text).into_iter().map(|secret| secret.place), BLOT);
+                in_urls(text).iter().filter_map(|secret| text.get(secret.word.clone()?)).collect();
+            let out = without_secrets(text);
             assert_eq!((out.as_str(), found.as_slice()), (expected, words));
         };
         check("no URL", "no URL", &[]);
