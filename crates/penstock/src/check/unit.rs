@@ -2,6 +2,7 @@
 //! each line with the statement that needs it and why.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use engine::compile::{Configured, Plan};
@@ -117,7 +118,15 @@ impl Wanted {
         self.sees(at, folder, "no");
         let in_device = folder.starts_with("/dev");
         if !in_device && !WRITABLE.iter().any(|writable| folder.starts_with(writable)) {
-            self.set(&format!("ReadWritePaths={}", escaped(folder)), at, "writes there");
+            let setting = format!("ReadWritePaths={}", escaped(folder));
+            self.set(&setting, at, "writes there");
+            if is_missing(folder) {
+                let made = format!(
+                    "the service does not start before this is there: install -d -o penstock -g penstock '{}'",
+                    folder.display()
+                );
+                self.settings.entry(setting).or_default().insert(made);
+            }
         }
     }
 
@@ -194,9 +203,22 @@ fn folder_of_template(path: &str) -> PathBuf {
     PathBuf::from(if folder.is_empty() { "/" } else { folder })
 }
 
-/// As systemd reads paths: a `%` and what would end the word are escaped.
+/// That somebody has to make it first: systemd starts nothing with a path that is not there.
+fn is_missing(folder: &Path) -> bool {
+    folder.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound)
+}
+
+/// As systemd reads paths: a `%` and what would end the word, or begin a quoted one, are escaped.
 fn escaped(path: &Path) -> String {
-    path.display().to_string().replace('\\', "\\\\").replace('%', "%%").replace(' ', "\\x20")
+    let mut escaped = String::new();
+    for c in path.display().to_string().chars() {
+        match c {
+            '%' => escaped.push_str("%%"),
+            '\\' | '"' | '\'' | ' ' | '\t' | '\n' => escaped.push_str(&format!("\\x{:02x}", u32::from(c))),
+            c => escaped.push(c),
+        }
+    }
+    escaped
 }
 
 #[cfg(test)]
@@ -219,11 +241,14 @@ mod tests {
         let mut wanted = Wanted::default();
         wanted.reads("a.conf:1 file()", Path::new("/home/app/x.log"));
         wanted.writes("a.conf:2 file()", Path::new("/srv/my logs"));
+        wanted.writes("a.conf:4 file()", Path::new("/srv/50% \"q\""));
         wanted.reads("a.conf:3 file()", Path::new("/dev/kmsg"));
         let text = wanted.text();
         for line in [
             "ProtectHome=read-only",
             "ReadWritePaths=/srv/my\\x20logs",
+            "ReadWritePaths=/srv/50%%\\x20\\x22q\\x22",
+            "# the service does not start before this is there: install -d -o penstock -g penstock '/srv/my logs'",
             "ProtectKernelLogs=no",
             "PrivateDevices=no",
             "AmbientCapabilities=CAP_SYSLOG",
