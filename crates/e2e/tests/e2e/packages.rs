@@ -105,6 +105,50 @@ fn the_image_is_one_that_others_can_read() {
     let copied = lab.path("copied");
     output(Command::new("skopeo").args(["copy", &image, &format!("dir:{}", copied.display())]));
     assert!(copied.join("manifest.json").exists());
+    for file in [
+        "usr/share/doc/penstock/NOTICE",
+        "usr/share/doc/penstock/third-party-licences.txt.gz",
+        "usr/share/doc/penstock/penstock.cdx.json",
+    ] {
+        assert!(out.join("image").join(file).exists(), "{file}");
+    }
+    // A zone of this machine is one in the image, too.
+    let zone = "usr/share/zoneinfo/Europe/Berlin";
+    assert_eq!(out.join("image").join(zone).exists(), Path::new("/").join(zone).exists());
+}
+
+#[test]
+fn a_package_of_the_other_kind_has_the_same_parts() {
+    if !has("rpmbuild") || !has("rpm") || !has("objcopy") {
+        return skip("rpmbuild, rpm or objcopy is not installed");
+    }
+    let lab = Lab::new();
+    let out = package(&lab, "rpm", &["rpm"]);
+    let listed = |start: &str| output(Command::new("rpm").args(["-qpl"]).arg(named(&out, start, ".rpm")));
+    let (own, compat) = (listed("penstock-0"), listed("penstock-syslog-ng-compat-"));
+    for (files, parts) in [
+        (
+            own,
+            &[
+                "/usr/bin/penstock",
+                "/usr/lib/systemd/system/penstock.service",
+                "/usr/share/doc/penstock/penstock.cdx.json",
+            ][..],
+        ),
+        (
+            compat,
+            &[
+                "/usr/sbin/syslog-ng",
+                "/usr/lib/systemd/system/syslog-ng.service",
+                "/usr/lib/systemd/system/penstock.service.d/syslog-ng-compat.conf",
+                "/etc/logrotate.d/penstock-syslog-ng-compat",
+            ],
+        ),
+    ] {
+        for part in parts {
+            assert!(files.lines().any(|line| line == *part), "no {part} in\n{files}");
+        }
+    }
 }
 
 #[test]
@@ -134,9 +178,14 @@ fn the_unit_allows_the_calls_that_the_program_begins_with() {
     let docs = std::fs::read_to_string(root().join("docs/sandbox.md")).expect("the page");
     assert!(docs.contains("Environment=\"PENSTOCK_OPTIONS=--sandbox if-possible\""), "{docs}");
     assert!(unit.lines().any(|line| line == "Environment=PENSTOCK_OPTIONS="), "{unit}");
-    for command in ["ExecStart=", "ExecReload="] {
+    for command in ["ExecStart=/usr/bin/penstock", "ExecReload=/usr/bin/penstock"] {
         let line = unit.lines().find(|line| line.starts_with(command)).unwrap_or_default();
         assert!(line.contains(" $PENSTOCK_OPTIONS ") && !line.contains("sandbox"), "{line}");
+    }
+    // The user of the service cannot make files in /var/log.
+    let made = |when: &str| format!("{when}=-+/usr/bin/systemd-tmpfiles --create penstock.conf");
+    for line in [made("ExecStartPre"), made("ExecReload")] {
+        assert!(unit.lines().any(|known| known == line), "{line}");
     }
 }
 
