@@ -7,6 +7,12 @@ use std::path::{Path, PathBuf};
 
 use crate::workspace::{Workspace, run};
 
+/// Libraries in C that crates bring without their licence as a file: it is the comment that begins a source.
+const IN_SOURCES: [(&str, &str); 2] = [
+    ("pcre2-sys", "upstream/src/pcre2_compile.c"),
+    ("pcre2-sys", "upstream/deps/sljit/sljit_src/sljitLir.c"),
+];
+
 /// One foreign crate in the program.
 #[derive(Debug, PartialEq, Eq)]
 struct Crate {
@@ -59,6 +65,12 @@ pub fn notices(workspace: &Workspace) -> Result<String, String> {
             let text = std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?;
             let text = String::from_utf8_lossy(&text).replace("\r\n", "\n");
             texts.entry(text.trim().to_owned()).or_default().push(id.clone());
+        }
+        for (_, source) in IN_SOURCES.iter().filter(|(name, _)| *name == one.name) {
+            let folder = folders.get(&id).ok_or_else(|| format!("{id} has no folder"))?;
+            let path = folder.join(source);
+            let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            texts.entry(comments(&text)).or_default().push(id.clone());
         }
     }
     for (text, ids) in texts {
@@ -129,19 +141,27 @@ fn folders(workspace: &Workspace) -> Result<BTreeMap<String, PathBuf>, String> {
     Ok(folders.collect())
 }
 
-/// Files of a crate that are licences by their names, in order.
+/// The comments that begin a source in C, up to the first directive.
+fn comments(source: &str) -> String {
+    source.split("\n#").next().unwrap_or_default().trim().to_owned()
+}
+
+/// Files of a crate that are licences by their names, in order; also those of what it has copied from others.
 fn licence_files(folder: &Path) -> Vec<PathBuf> {
     const NAMES: [&str; 4] = ["licen", "copying", "notice", "unlicense"];
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-            path.is_file() && NAMES.iter().any(|start| name.starts_with(start))
-        })
-        .collect();
+    const SOURCES: [&str; 4] = ["rs", "c", "h", "py"];
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().to_lowercase());
+            let is_source = path.extension().is_some_and(|end| SOURCES.iter().any(|source| end == *source));
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(path);
+            } else if !is_source && NAMES.iter().any(|start| name.starts_with(start)) {
+                files.push(path);
+            }
+        }
+    }
     files.sort();
     files
 }
@@ -182,5 +202,9 @@ mod tests {
         }
         let notices = notices(&workspace).expect("notices");
         assert!(notices.contains("Permission is hereby granted"), "the texts are there");
+        // Of what crates have copied from others.
+        for name in ["University of Cambridge", "Zoltan Herczeg", "Meta Platforms", "UNICODE LICENSE"] {
+            assert!(notices.to_lowercase().contains(&name.to_lowercase()), "{name}");
+        }
     }
 }
