@@ -33,7 +33,7 @@ pub use ctl::{command_line as ctl_command_line, run_ctl};
 pub use daemon::{DaemonAction, DaemonArgs, ParseOptions, state_dir};
 pub use diff::DiffArgs;
 pub use doctor::DoctorArgs;
-pub use explain::ExplainArgs;
+pub use explain::{ExplainArgs, FileLine};
 pub use filterx::FilterxArgs;
 pub use graph::GraphArgs;
 pub use ledger::{command_line as ledger_command_line, run_ledger};

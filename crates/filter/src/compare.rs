@@ -150,6 +150,22 @@ impl Compare {
         (left, right)
     }
 
+    /// How both sides are compared; empty where the operator alone says it.
+    pub fn compares_as(&self, msg: Msg<'_>, render: &mut RenderContext) -> &'static str {
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        let left = self.left.see(msg, render, &mut a);
+        let right = self.right.see(msg, render, &mut b);
+        let is_null = left.kind == ValueType::Null || right.kind == ValueType::Null;
+        match self.rule {
+            Rule::Text => "",
+            Rule::Leading => "the whole numbers they begin with",
+            Rule::Strict if left.kind != right.kind => "values of different types",
+            Rule::Strict | Rule::Typed if same_text(left.kind, right.kind) => "texts",
+            Rule::Strict | Rule::Typed if self.test.is_equality() && is_null => "a value that is not set",
+            Rule::Strict | Rule::Typed => "numbers",
+        }
+    }
+
     fn decide(&self, left: &Seen<'_>, right: &Seen<'_>) -> bool {
         match self.rule {
             Rule::Text => self.texts(left.text, right.text),

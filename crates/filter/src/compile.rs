@@ -9,7 +9,7 @@ use crate::filter::Filter;
 use crate::node::Node;
 use crate::one_of;
 use crate::written::Written;
-use conf_syntax::FilterExpr;
+use conf_syntax::{Arg, ArgKind, FilterExpr, Operand, OperandKind};
 use diag::{Diagnostic, Diagnostics, SourceMap, Span, nearest};
 use std::sync::Arc;
 use template::Condition;
@@ -37,14 +37,35 @@ pub fn expression(expr: &FilterExpr, env: &dyn FilterEnv, diags: &mut Diagnostic
             let (function, node) = table::compile(call, env, diags)?;
             let written = match &node {
                 Node::Filter(called) => Written::Named(Arc::clone(called)),
-                _ => Written::Call(function, node.clone()),
+                // The pattern is told as the message meets it.
+                Node::Match(_) => Written::Call(function, node.clone(), Box::default()),
+                _ => Written::Call(function, node.clone(), asked(&call.args).into()),
             };
             Some((node.settled(), written))
         }
         FilterExpr::Compare { lhs, op, rhs, span } => {
             let node = comparison::compile(lhs, *op, rhs, *span, env, diags)?;
-            Some((node.clone().settled(), Written::Compare(op.symbol(), node)))
+            let sides = [side_text(lhs), side_text(rhs)];
+            Some((node.clone().settled(), Written::Compare(op.symbol(), node, sides)))
         }
+    }
+}
+
+/// The arguments of a filter function as they are written: `auth, local0..local7`.
+fn asked(args: &[Arg]) -> String {
+    let one = |arg: &Arg| match &arg.kind {
+        ArgKind::Range(from, to) => Some(format!("{}..{}", from.text()?, to.text()?)),
+        ArgKind::Call(option) => Some(format!("{}({})", option.name.text, asked(&option.args))),
+        _ => arg.text().map(str::to_owned),
+    };
+    args.iter().filter_map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// A side of a comparison as it is written; nothing where it is what is compared.
+fn side_text(operand: &Operand) -> Box<str> {
+    match &operand.kind {
+        OperandKind::Template(typed) if typed.text.contains('$') => typed.text.as_str().into(),
+        _ => Box::default(),
     }
 }
 
@@ -70,6 +91,10 @@ pub fn named(name: &str, at: Span, env: &dyn FilterEnv, diags: &mut Diagnostics)
     }
     let Some(expr) = env.filter(name) else {
         let near = env.filter_names();
+        // What is wrong in it has been said where it stands.
+        if near.contains(&name) {
+            return None;
+        }
         let near = nearest(name, near.iter().copied());
         diags.push(Diagnostic::error("F0104", format!("there is no filter `{name}`"), at).suggest(near));
         return None;

@@ -17,10 +17,10 @@ pub enum Written {
     Not(Box<Written>),
     And(Vec<Written>),
     Or(Vec<Written>),
-    /// A call of a filter function, by the name that the manual has for it.
-    Call(&'static str, Node),
-    /// A comparison with its operator.
-    Compare(&'static str, Node),
+    /// A call of a filter function, by the name that the manual has for it, and what it asks for.
+    Call(&'static str, Node, Box<str>),
+    /// A comparison with its operator, and its sides as they are written; empty where one is a text itself.
+    Compare(&'static str, Node, [Box<str>; 2]),
     /// `filter(NAME)`.
     Named(Arc<Called>),
 }
@@ -31,6 +31,9 @@ pub struct Judged<'a> {
     pub function: &'static str,
     /// What it looks at, by name: the text, the pattern, the two sides.
     pub operands: &'a [(&'static str, &'a [u8])],
+    /// What it asks for, in the words of the configuration, and how: of no interest where the log says it in
+    /// syslog-ng's words.
+    pub asks: &'a [(&'static str, &'a [u8])],
     /// Whether it holds; `None` while that is still to be found out.
     pub holds: Option<bool>,
 }
@@ -57,38 +60,60 @@ impl Written {
             Written::Or(parts) => parts.iter().any(|part| part.judge(batch, index, cx, witness)),
             Written::Named(called) => {
                 let operands: [(&'static str, &[u8]); 1] = [("called-rule", called.name.as_bytes())];
-                witness(&Judged { function: "filter", operands: &operands, holds: None });
+                witness(&Judged { function: "filter", operands: &operands, asks: &[], holds: None });
                 let holds = called.filter.judge(batch, index, cx, witness);
                 called.count(usize::from(holds), usize::from(!holds));
-                witness(&Judged { function: "filter", operands: &operands, holds: Some(holds) });
+                witness(&Judged { function: "filter", operands: &operands, asks: &[], holds: Some(holds) });
                 holds
             }
-            Written::Call(function, node) => leaf(function, "", node, (batch, index), cx, witness),
-            Written::Compare(operator, node) => leaf(COMPARISON, operator, node, (batch, index), cx, witness),
+            Written::Call(function, node, asks) => {
+                let asks = [("asks-for", &**asks)];
+                leaf(&Condition { function, operator: "", node, asks: &asks }, (batch, index), cx, witness)
+            }
+            Written::Compare(operator, node, [left, right]) => {
+                let asks = [("left-is", &**left), ("right-is", &**right)];
+                let condition = Condition { function: COMPARISON, operator, node, asks: &asks };
+                leaf(&condition, (batch, index), cx, witness)
+            }
         }
     }
 }
 
 /// Asks one condition. What it looks at is copied first: asking may change the message.
 fn leaf(
-    function: &'static str,
-    operator: &'static str,
-    node: &Node,
+    condition: &Condition<'_>,
     (batch, index): (&mut record::Batch, usize),
     cx: &mut FilterContext,
     witness: &mut Witness<'_>,
 ) -> bool {
-    let seen = match batch.records.get(index) {
-        Some(record) => operands(node, operator, Msg { batch, record }, cx),
+    let (function, node) = (condition.function, condition.node);
+    let (seen, compared_as) = match batch.records.get(index) {
+        Some(record) => {
+            let msg = Msg { batch, record };
+            (operands(node, condition.operator, msg, cx), compared_as(node, msg, cx))
+        }
         None => return false,
     };
     let seen: Vec<(&'static str, &[u8])> = seen.iter().map(|(name, text)| (*name, &**text)).collect();
-    witness(&Judged { function, operands: &seen, holds: None });
+    let asks: Vec<(&'static str, &[u8])> = (condition.asks.iter().copied())
+        .chain([("compared-as", compared_as)])
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(name, text)| (name, text.as_bytes()))
+        .collect();
+    witness(&Judged { function, operands: &seen, asks: &asks, holds: None });
     let mut selection: Vec<u32> = u32::try_from(index).into_iter().collect();
     node.narrow(batch, &mut selection, &mut cx.work, &mut cx.render);
     let holds = !selection.is_empty();
-    witness(&Judged { function, operands: &seen, holds: Some(holds) });
+    witness(&Judged { function, operands: &seen, asks: &asks, holds: Some(holds) });
     holds
+}
+
+/// A single condition, as it is told of.
+struct Condition<'a> {
+    function: &'static str,
+    operator: &'static str,
+    node: &'a Node,
+    asks: &'a [(&'static str, &'a str)],
 }
 
 type Operands = Vec<(&'static str, Vec<u8>)>;
@@ -105,7 +130,10 @@ fn operands(node: &Node, operator: &str, msg: Msg<'_>, cx: &mut FilterContext) -
             let (left, right) = compare.sides(msg, &mut cx.render);
             vec![("left", left), ("operator", operator.into()), ("right", right)]
         }
-        Node::InList(list) => vec![("value", text_of(&list.subject, msg, cx))],
+        Node::InList(list) => {
+            let name = list.subject.name().map(|name| ("name", msg.batch.name_of(name).into()));
+            name.into_iter().chain([("value", text_of(&list.subject, msg, cx))]).collect()
+        }
         Node::Pri(_) => {
             let (facility, severity) = (msg.record.pri >> 3, msg.record.pri & 7);
             let named = |names: &[&str], number: u16| {
@@ -123,6 +151,14 @@ fn operands(node: &Node, operator: &str, msg: Msg<'_>, cx: &mut FilterContext) -
         }
         Node::Net(_) => vec![("address", address(msg).into())],
         _ => Vec::new(),
+    }
+}
+
+/// How a comparison compares, where its operator alone does not say it.
+fn compared_as(node: &Node, msg: Msg<'_>, cx: &mut FilterContext) -> &'static str {
+    match node {
+        Node::Compare(compare) => compare.compares_as(msg, &mut cx.render),
+        _ => "",
     }
 }
 

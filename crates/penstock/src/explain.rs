@@ -26,9 +26,9 @@ pub fn explain(args: &ExplainArgs) -> ExitCode {
     let shown = match &args.config {
         Some(config) if args.file.is_some() => backwards::run(args, config),
         None if args.file.is_some() => backwards_on_running(args),
-        Some(config) if args.line.is_some() || args.input.is_some() => rehearse::run(args, config),
+        Some(config) if args.line.is_some() || args.messages().is_some() => rehearse::run(args, config),
         Some(_) => {
-            stdio::err!("--config needs a message: --line TEXT, --input FILE or --file PATH:LINE");
+            stdio::err!("--config needs a message: --line TEXT, --input FILE, - or --file PATH:LINE");
             return ExitCode::from(EXIT_USAGE);
         }
         None => ask(args),

@@ -5,7 +5,7 @@ use crate::explain::ExplainRequest;
 use crate::ledger::DropReason;
 use clap::Args;
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Which messages are meant that are lost.
@@ -36,6 +36,24 @@ fn dropped(text: &str) -> Result<Dropped, String> {
     }
 }
 
+/// A line of an output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileLine {
+    pub path: String,
+    /// From 1 on.
+    pub line: usize,
+}
+
+/// `/var/log/auth.log:17`
+fn file_line(text: &str) -> Result<FileLine, String> {
+    let wrong = || "a path, a colon and the number of a line are needed".to_owned();
+    let (path, line) = text.rsplit_once(':').ok_or_else(wrong)?;
+    match line.parse() {
+        Ok(line) if line > 0 && !path.is_empty() => Ok(FileLine { path: path.to_owned(), line }),
+        _ => Err(wrong()),
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -45,6 +63,7 @@ Examples:
   penstock explain --dropped queue-full
   penstock explain --config new.conf --line '<13>Nov 23 10:00:00 web app[7]: hello'
   penstock explain --config new.conf --source s_net --input sample.log
+  tail -5 sample.log | penstock explain --config new.conf --source s_net -
   penstock explain --file /var/log/auth.log:17
 
 Without --config the running program is asked about messages that come from now on, without stopping or slowing it.
@@ -84,8 +103,13 @@ pub struct ExplainArgs {
     pub input: Option<PathBuf>,
     /// A line of an output, as PATH:LINE: what wrote it; in the configuration of the running program where
     /// none is named
-    #[arg(long, value_name = "PATH:LINE", conflicts_with_all = ["line", "input", "next", "dropped"])]
-    pub file: Option<String>,
+    #[arg(long, value_name = "PATH:LINE", value_parser = file_line,
+          conflicts_with_all = ["line", "input", "next", "dropped"])]
+    pub file: Option<FileLine>,
+    /// The same as --input -
+    #[arg(value_name = "-", value_parser = ["-"], hide_possible_values = true, requires = "config",
+          conflicts_with_all = ["line", "input", "file"])]
+    pub standard_input: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -94,6 +118,11 @@ pub struct ExplainArgs {
 }
 
 impl ExplainArgs {
+    /// The file of messages; `-` is standard input.
+    pub fn messages(&self) -> Option<&Path> {
+        self.input.as_deref().or_else(|| self.standard_input.as_deref().map(Path::new))
+    }
+
     /// What the running program is asked.
     pub fn request(&self) -> ExplainRequest {
         ExplainRequest {
@@ -105,6 +134,20 @@ impl ExplainArgs {
             source: self.source.clone(),
             from: self.from,
             filter: self.next.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_files() {
+        let found = FileLine { path: "/a:b".into(), line: 17 };
+        assert_eq!(file_line("/a:b:17"), Ok(found));
+        for wrong in ["/a", "/a:0", "/a:", ":7", "/a:-1", ""] {
+            assert!(file_line(wrong).is_err(), "{wrong}");
         }
     }
 }

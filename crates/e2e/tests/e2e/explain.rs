@@ -76,7 +76,7 @@ fn the_next_message_that_fits_is_told_step_by_step() {
     assert!(first.contains("value \"su\", pattern \"app\"  does not hold"), "{first}");
     assert!(first.contains("not reached: destination d_app#0"), "{first}");
     assert!(text.contains(".kv.user = \"root\""), "{text}");
-    assert!(text.contains("\"root\" eq \"root\"  holds"), "{text}");
+    assert!(text.contains("\"${.kv.user}\" eq \"root\"  with ${.kv.user} = \"root\"  holds"), "{text}");
     assert!(text.contains("delivered"), "{text}");
     assert!(text.trim_end().ends_with("outcome: d_root#0"), "{text}");
     assert!(collector.wait_lines(1)[0].contains("door=open"));
@@ -111,7 +111,8 @@ fn a_destination_that_does_not_get_on_is_told_to_wait() {
     let lab = Lab::new();
     let penstock = Penstock::start(&lab, &config());
     let outcome = ask_and_send(&lab, &["--next", "program(su)", "--timeout", "60"], &[ROOT]);
-    assert!(outcome.stdout.contains("waits: "), "{outcome:?}");
+    // Also before it has waited for so long that the ledger says it.
+    assert!(outcome.stdout.contains("waits: ") && outcome.stdout.contains("because "), "{outcome:?}");
     penstock.stop();
 }
 
@@ -266,10 +267,61 @@ fn a_line_of_an_output_is_explained_backwards() {
         (place("short", 9), "has no line 9"),
         (place("nowhere", 1), "cannot read"),
         ("/etc/hostname:1".to_owned(), "no destination of this configuration writes to"),
-        ("short".to_owned(), "a path, a colon and the number"),
     ] {
         let outcome = tried(&lab, &config, &["--file", &file]);
         assert!(outcome.code == Some(1) && outcome.stderr.contains(part), "{outcome:?}");
+    }
+    let outcome = tried(&lab, &config, &["--file", "short"]);
+    assert!(outcome.code == Some(2) && outcome.stderr.contains("a path, a colon"), "{outcome:?}");
+    // The same file by other names: through a symbolic link, and seen from its folder.
+    let link = lab.path("link");
+    std::os::unix::fs::symlink(lab.path("auth-web"), &link).expect("a link");
+    let outcome = tried(&lab, &config, &["--file", &format!("{}:1", link.display())]);
+    assert!(outcome.code == Some(0) && outcome.stdout.contains("d_auth#0"), "{outcome:?}");
+    let own = std::env::current_dir().expect("a folder");
+    let up: String = own.ancestors().skip(1).map(|_| "../").collect();
+    let seen = format!("{up}{}:1", lab.path("auth-web").strip_prefix("/").expect("a path").display());
+    let outcome = tried(&lab, &config, &["--file", &seen]);
+    assert!(outcome.code == Some(0) && outcome.stdout.contains("d_auth#0"), "{outcome:?}");
+}
+
+/// A line that is a message made here may come out of a received one of the same text: that is said.
+#[test]
+fn backwards_says_where_a_line_may_have_been_made_here() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         parser p {{ grouping-by(key(\"$PROGRAM\") aggregate(value(\"MESSAGE\" \"x\")) timeout(10)); }};\n\
+         destination d {{ file(\"%dir%/d\"); }};\nlog {{ source(s); parser(p); destination(d); }};\n"
+    );
+    std::fs::write(lab.path("d"), "Nov 11 01:02:03 web a: x\n").expect("a file");
+    let outcome = tried(&lab, &config, &["--file", &format!("{}:1", lab.path("d").display())]);
+    assert!(outcome.code == Some(0), "{outcome:?}");
+    let said = "unless it is one that was made here and not received, by parser p";
+    assert!(outcome.stdout.contains("gives it") && outcome.stdout.contains(said), "{outcome:?}");
+}
+
+/// What is compared stands beside what it is compared with.
+#[test]
+fn conditions_say_what_they_ask_for() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         filter f {{ facility(auth, local0..local3) or level(err..emerg) or tags(\"web\") or \"$PID\" > \"100\" \
+                    or \"${{.json.level}}\" eq \"error\" or netmask(10.0.0.0/8); }};\n\
+         destination d {{ file(\"%dir%/d\"); }};\nlog {{ source(s); filter(f); destination(d); }};\n"
+    );
+    let outcome = tried(&lab, &config, &["--line", "<13>Nov 11 01:02:03 web a[10]: x"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    for said in [
+        "facility(): facility \"user\", severity \"notice\", asks for \"auth, local0..local3\"  does not hold",
+        "level(): facility \"user\", severity \"notice\", asks for \"err..emerg\"  does not hold",
+        "asks for \"web\"  does not hold",
+        "\"$PID\" > \"100\"  with $PID = \"10\", compared as texts  does not hold",
+        "\"${.json.level}\" eq \"error\"  with ${.json.level} = \"\"  does not hold",
+        "netmask(): address \"local\", asks for \"10.0.0.0/8\"  does not hold",
+    ] {
+        assert!(outcome.stdout.contains(said), "{said}\n{}", outcome.stdout);
     }
 }
 
@@ -310,4 +362,26 @@ fn a_line_of_an_output_is_found_without_naming_the_configuration() {
     let outcome = explain(&lab, &["--file", &line]);
     assert!(outcome.code == Some(0) && outcome.stdout.contains("d_all#0"), "{outcome:?}");
     drop(penstock);
+}
+
+/// Of a thousand log paths, those count that the message took.
+#[test]
+fn many_paths_that_stop_a_message_are_counted() {
+    let lab = Lab::new();
+    let mut config = format!("{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n");
+    for at in 0..60 {
+        config.push_str(&format!(
+            "filter f{at} {{ program(\"^a{at}$\"); }};\ndestination d{at} {{ file(\"%dir%/{at}\"); }};\n\
+             log {{ source(s); filter(f{at}); destination(d{at}); }};\n"
+        ));
+    }
+    let outcome = tried(&lab, &config, &["--line", "<13>Nov 11 01:02:03 web a50: x"]);
+    assert_eq!(outcome.stdout.matches("log path").count(), 21, "{outcome:?}");
+    assert!(
+        outcome.stdout.contains("\nand 39 more that stopped it: --json has all of them\n"),
+        "{outcome:?}"
+    );
+    assert!(outcome.stdout.trim_end().ends_with("outcome: d50#0"), "{outcome:?}");
+    let outcome = tried(&lab, &config, &["--json", "--line", "<13>Nov 11 01:02:03 web a50: x"]);
+    assert_eq!(outcome.stdout.matches("\"kind\": \"log\"").count(), 60);
 }

@@ -77,7 +77,8 @@ impl Run<'_, '_> {
             }
             for told in told(&op.block, &judgement) {
                 let operands = told.operands();
-                let judged = Judged { function: "filterx", operands: &operands, holds: Some(told.holds) };
+                let judged =
+                    Judged { function: "filterx", operands: &operands, asks: &[], holds: Some(told.holds) };
                 watch.tell(message, &Event::Judged(step.at(), &judged));
             }
             watch.tell_changes(message, self.batch, at, &before);

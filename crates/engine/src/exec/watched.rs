@@ -127,7 +127,8 @@ impl Run<'_, '_> {
             let holds = part.contains(&(index as u32));
             if let Some(said) = op.all().said(&mut run.scratch.filter) {
                 let operands: [(_, &[u8]); 1] = [("failed", said.as_bytes())];
-                let judged = Judged { function: "python", operands: &operands, holds: Some(holds) };
+                let judged =
+                    Judged { function: "python", operands: &operands, asks: &[], holds: Some(holds) };
                 watch.tell(message, &Event::Judged(step.at(), &judged));
             }
             watch.tell(message, &Event::Ends(step.at(), passed(holds)));

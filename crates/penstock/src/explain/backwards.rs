@@ -3,9 +3,10 @@
 
 use super::rehearse::{TRANSPORT, context, fates, source_of};
 use crate::configuration::Configuration;
-use control::cli::ExplainArgs;
+use control::cli::{ExplainArgs, FileLine};
 use engine::compile::{Existing, Plan, PlannedSource};
 use engine::plan_map::Entry;
+use engine::program::{Op, Step};
 use engine::watch::Kind;
 use engine::watch::inquiry::{Happened, Story, TEXT_BYTES_MAX};
 use engine::watch::looks::Looks;
@@ -23,16 +24,16 @@ const PRIORITIES: u8 = 192;
 const USUAL: u8 = 13;
 
 pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, String> {
-    let (path, number) = place(args.file.as_deref().unwrap_or_default())?;
-    let line = read(path, number)?;
+    let FileLine { path, line: number } = args.file.as_ref().ok_or("no line of a file is named")?;
+    let (number, line) = (*number, read(path, *number)?);
     let mut configuration = Configuration::read(config);
     let host = crate::run::identity::host_name().map_err(|error| error.to_string())?;
     let identity = Identity::new(&host);
     let plan = configuration.compile(&identity, &Existing::tried()).ok_or_else(|| configuration.report())?;
-    let writers = writers(&plan, path);
-    if writers.is_empty() {
-        return Err(format!("no destination of this configuration writes to {path}"));
-    }
+    let (path, writers) = (spellings(path).into_iter().map(|path| (writers(&plan, &path), path)))
+        .find_map(|(found, path)| (!found.is_empty()).then_some((path, found)))
+        .ok_or_else(|| format!("no destination of this configuration writes to {path}"))?;
+    let path = path.as_str();
     let sources: Vec<&PlannedSource> = match &args.source {
         Some(name) => vec![source_of(&plan, Some(name))?],
         None => plan.sources.iter().collect(),
@@ -51,6 +52,11 @@ pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, String> {
                     "the line has no priority: <{priority}> was the first of all with which it comes out"
                 );
             }
+            let makers = makers(&plan, source);
+            if !makers.is_empty() {
+                let makers = makers.join(", ");
+                let _ = writeln!(out, "unless it is one that was made here and not received, by {makers}");
+            }
             out.push_str(&super::render(&stories, &plan.map, &fates(&stories), false));
             return Ok(out);
         }
@@ -61,14 +67,14 @@ pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, String> {
     Ok(paths_only(&plan, path, number, &writers))
 }
 
-/// `/var/log/auth.log:17`
-fn place(text: &str) -> Result<(&str, usize), String> {
-    let wrong = || format!("--file {text}: a path, a colon and the number of a line are needed");
-    let (path, number) = text.rsplit_once(':').ok_or_else(wrong)?;
-    match number.parse() {
-        Ok(number) if number > 0 => Ok((path, number)),
-        _ => Err(wrong()),
-    }
+/// How a destination may name this file: as it is named here, from the root on, and without symbolic links.
+fn spellings(path: &str) -> Vec<String> {
+    let text = |path: std::path::PathBuf| path.to_str().map(str::to_owned);
+    let absolute = std::path::absolute(path).ok().and_then(text);
+    let real = std::fs::canonicalize(path).ok().and_then(text);
+    let mut all: Vec<String> = [Some(path.to_owned()), absolute, real].into_iter().flatten().collect();
+    all.dedup();
+    all
 }
 
 fn read(path: &str, number: usize) -> Result<Vec<u8>, String> {
@@ -94,6 +100,27 @@ fn read(path: &str, number: usize) -> Result<Vec<u8>, String> {
 fn writers(plan: &Plan, path: &str) -> Vec<(String, String)> {
     let named = plan.destinations.iter().map(|d| (d.id.clone(), d.destination.described().1));
     named.filter(|(_, name)| fits(name, path)).collect()
+}
+
+/// Parsers of a source that make messages of their own, which may have given the line too.
+fn makers(plan: &Plan, source: &PlannedSource) -> Vec<String> {
+    fn of(steps: &[Step], plan: &Plan, found: &mut Vec<String>) {
+        for step in steps.iter().filter(|step| step.is_stateful()) {
+            match &step.op {
+                Op::Fork(inner) | Op::Join(inner) => {
+                    inner.list.iter().for_each(|branch| of(&branch.steps, plan, found));
+                }
+                _ => found.extend(plan.map.entry(step.id).map(Entry::label)),
+            }
+        }
+    }
+    let program = &source.program;
+    let mut found = Vec::new();
+    of(&program.source_steps, plan, &mut found);
+    program.branches.list.iter().for_each(|branch| of(&branch.steps, plan, &mut found));
+    found.sort();
+    found.dedup();
+    found
 }
 
 /// A name of a file with macros may stand for `path`.
@@ -205,7 +232,5 @@ mod tests {
         ] {
             assert_eq!(fits(name, path), expected, "{name} {path}");
         }
-        assert_eq!(place("/a:b:17"), Ok(("/a:b", 17)));
-        assert!(place("/a").is_err() && place("/a:0").is_err());
     }
 }

@@ -110,7 +110,7 @@ pub fn source_of<'p>(plan: &'p Plan, named: Option<&str>) -> Result<&'p PlannedS
 fn inputs_of(args: &ExplainArgs) -> Result<Vec<(Vec<u8>, Came)>, String> {
     let from = args.from.map(|from| SocketAddr::new(from, 0));
     let came = Came { source: args.source.clone(), from, received: None };
-    let Some(path) = &args.input else {
+    let Some(path) = args.messages() else {
         return Ok(args.line.iter().map(|line| (line.clone().into_bytes(), came.clone())).collect());
     };
     let mut bytes = Vec::new();

@@ -13,6 +13,8 @@ use std::time::Duration;
 const SHOWN_MAX: usize = 400;
 /// Messages that one was made of, of which the texts are shown.
 const PARTS_SHOWN_MAX: usize = 20;
+/// Log paths and branches side by side that stopped the message and are shown.
+const STOPPED_MAX: usize = 20;
 /// Steps that were not reached and are named, of those that stand together.
 const MISSED_MAX: usize = 5;
 
@@ -45,9 +47,13 @@ fn one(out: &mut String, story: &Story, tree: &Tree<'_>) {
     for value in &tree.values {
         event(out, 1, value);
     }
+    let mut stopped = Stopped::default();
     for root in &tree.roots {
-        node(out, 0, root);
+        if !stopped.leaves_out(root) {
+            node(out, 0, root);
+        }
     }
+    stopped.end(out, 0);
     if story.is_cut {
         out.push_str("more happened than is kept\n");
     }
@@ -80,8 +86,10 @@ fn node(out: &mut String, depth: usize, node: &Node<'_>) {
         fate(out, depth + 1, reached);
     }
     let mut missed: Vec<&Node<'_>> = Vec::new();
+    let mut stopped = Stopped::default();
     for child in &node.children {
         match child.reached {
+            Some(_) if stopped.leaves_out(child) => {}
             Some(_) => {
                 self::missed(out, depth + 1, &mut missed);
                 self::node(out, depth + 1, child);
@@ -90,6 +98,43 @@ fn node(out: &mut String, depth: usize, node: &Node<'_>) {
         }
     }
     self::missed(out, depth + 1, &mut missed);
+    stopped.end(out, depth + 1);
+}
+
+/// Log paths or branches side by side that did not let the message through, as they were met.
+#[derive(Default)]
+struct Stopped {
+    shown: usize,
+    left_out: usize,
+}
+
+impl Stopped {
+    /// Whether there were enough of them before.
+    fn leaves_out(&mut self, node: &Node<'_>) -> bool {
+        let is_stopped =
+            node.reached.as_ref().is_some_and(|reached| reached.verdict == Some(Verdict::Stopped));
+        if !matches!(node.kind, Kind::LogPath | Kind::Channel | Kind::Branch) || !is_stopped || writes(node) {
+            return false;
+        }
+        let leaves_out = self.shown >= STOPPED_MAX;
+        *if leaves_out { &mut self.left_out } else { &mut self.shown } += 1;
+        leaves_out
+    }
+
+    fn end(&self, out: &mut String, depth: usize) {
+        if self.left_out > 0 {
+            let indent = "  ".repeat(depth);
+            let _ =
+                writeln!(out, "{indent}and {} more that stopped it: --json has all of them", self.left_out);
+        }
+    }
+}
+
+/// Something in it got the message.
+fn writes(node: &Node<'_>) -> bool {
+    let has_output =
+        |reached: &Reached<'_>| reached.events.iter().any(|e| matches!(e, Happened::Queued { .. }));
+    node.reached.as_ref().is_some_and(has_output) || node.children.iter().any(writes)
 }
 
 /// Steps side by side that the message did not come to.
@@ -204,13 +249,28 @@ fn event(out: &mut String, depth: usize, event: &Happened) {
     };
 }
 
-/// `"sshd" == "su"`, `program(): value "sshd", pattern "^s"`
+/// `"$PID" > "7"  with $PID = "12", compared as numbers`, `program(): value "sshd", pattern "^s"`
 fn condition(function: &str, operands: &[(&'static str, Text)]) -> String {
     let word = |name: &str| operands.iter().find(|(operand, _)| *operand == name).map(|(_, text)| text);
     if let (Some(left), Some(operator), Some(right)) = (word("left"), word("operator"), word("right")) {
-        return format!("{} {} {}", quoted(left), shown(operator), quoted(right));
+        let (left_is, right_is) = (word("left-is"), word("right-is"));
+        let written = format!(
+            "{} {} {}",
+            quoted(left_is.unwrap_or(left)),
+            shown(operator),
+            quoted(right_is.unwrap_or(right))
+        );
+        let values = [(left_is, left), (right_is, right)];
+        let values =
+            values.into_iter().filter_map(|(is, value)| Some(format!("{} = {}", shown(is?), quoted(value))));
+        let compared_as = word("compared-as").map(|what| format!("compared as {}", shown(what)));
+        let known: Vec<String> = values.chain(compared_as).collect();
+        let known = known.join(", ");
+        return if known.is_empty() { written } else { format!("{written}  with {known}") };
     }
-    let sides: Vec<String> = operands.iter().map(|(name, text)| format!("{name} {}", quoted(text))).collect();
+    let said = |name: &'static str| if name == "asks-for" { "asks for" } else { name };
+    let sides: Vec<String> =
+        operands.iter().map(|(name, text)| format!("{} {}", said(name), quoted(text))).collect();
     let sides = sides.join(", ");
     if sides.is_empty() { format!("{function}()") } else { format!("{function}(): {sides}") }
 }

@@ -130,7 +130,9 @@ fn fates(program: &Daemon, stories: &[Story]) -> Fates {
         }
         match dealt_with() >= target {
             true => Fate::Delivered,
-            false => Fate::Waits { messages: counters.waiting.value(), why: why(program, map, *id) },
+            false => {
+                Fate::Waits { messages: counters.waiting.value(), why: why(program, map, *id, counters) }
+            }
         }
     };
     let by_step = counters.iter().map(|(id, counters)| (*id, fate(id, counters))).collect();
@@ -166,9 +168,24 @@ fn lost(remains: &Remains, story: &Story, output: &Text) -> Option<Fate> {
     is_over.then_some(Fate::Unknown)
 }
 
-/// The sentence of the ledger about this destination.
-fn why(program: &Daemon, map: &PlanMap, id: StepId) -> Option<String> {
+/// The sentence of the ledger about this destination. It says nothing of what waits for less than a few
+/// seconds: then the last error, or that nothing is late.
+fn why(program: &Daemon, map: &PlanMap, id: StepId, counters: &DestinationCounters) -> Option<String> {
     let label = map.entry(id)?.label();
     let name = label.strip_prefix("destination ")?;
-    program.observed().waits.iter().find(|wait| wait.destination == name).map(Wait::sentence)
+    let said = program.observed().waits.iter().find(|wait| wait.destination == name).map(Wait::sentence);
+    said.or_else(|| {
+        let setback = counters.setbacks.last()?;
+        let left = setback.next_try.and_then(|at| at.checked_duration_since(Instant::now()));
+        let next = left.map_or_else(String::new, |left| format!("; next try in {} ms", left.as_millis()));
+        Some(format!("the last try failed: {}{next}", setback.why))
+    })
+    .or_else(|| {
+        let running = program.running();
+        let (_, destination) = running.view.destinations.iter().find(|(id, _)| id == name)?;
+        let standing: Vec<_> = destination.outlets().iter().map(|outlet| outlet.standing()).collect();
+        let mut waiting = standing.iter().filter(|standing| standing.messages > 0).peekable();
+        let is_well = waiting.peek().is_some() && waiting.all(|standing| standing.is_well);
+        is_well.then(|| "it waits for the rest of a batch, for an answer or for its rate".to_owned())
+    })
 }

@@ -11,7 +11,8 @@ pub(super) fn kept<'a>(event: &Event<'a>, bytes_max: usize) -> Option<(Option<At
         Event::MadeOf(parts) => (None, Happened::MadeOf(parts.iter().map(|part| text_of(part)).collect())),
         Event::Begins(at) => (Some(*at), Happened::Begins),
         Event::Judged(at, judged) => {
-            let operands = judged.operands.iter().map(|(name, text)| (*name, text_of(text))).collect();
+            let operands = judged.operands.iter().chain(judged.asks);
+            let operands = operands.map(|(name, text)| (*name, text_of(text))).collect();
             (Some(*at), Happened::Judged { function: judged.function, operands, holds: judged.holds? })
         }
         Event::Changed(change) => {
