@@ -14,7 +14,7 @@ use arrow_ipc::writer::{DictionaryTracker, EncodedData, IpcDataGenerator, IpcWri
 use arrow_schema::{ArrowError, Schema};
 use column::Values;
 use flight::{Outcome, Part};
-use guest::{Jobs, Order};
+use guest::{Answer, Jobs, Order};
 use std::sync::Arc;
 use wire::protobuf::{put_bytes, put_message, put_number};
 
@@ -54,19 +54,21 @@ pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
         match order {
             Order::Reopen => caller.reopen(),
             Order::Send(job) => {
-                let outcome = deliver(&mut caller, job.load).await.unwrap_or_else(|outcome| outcome);
+                let outcome = deliver(&mut caller, job.load, &job.answer).await;
+                let outcome = outcome.unwrap_or_else(|outcome| outcome);
                 job.answer.say(outcome);
             }
         }
     }
 }
 
-async fn deliver(caller: &mut Caller, load: Load) -> Result<Outcome, Outcome> {
+async fn deliver(caller: &mut Caller, load: Load, answer: &Answer) -> Result<Outcome, Outcome> {
     let message = match load.made {
         Ok(message) => message,
         Err(wrong) => return Ok(without(load.messages, &wrong)),
     };
     let reply = caller.ask(Call { path: PATH, message, key: load.key, params: None }).await?;
+    caller.say_where(answer, PATH, &reply);
     // Servers answer with words of their own, or none: that they took it all is what the status says.
     caller.answer(&reply)?;
     Ok(Outcome::Delivered)

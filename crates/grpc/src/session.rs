@@ -9,7 +9,7 @@ use crate::status::Code;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use flight::Outcome;
-use guest::{Jobs, Order};
+use guest::{Answer, Jobs, Order};
 use http_client::proof::account::Claim;
 use http_client::{HeaderMap, HeaderValue, HeaderValueOf, Method, header, keys};
 use hyper::body::Bytes;
@@ -33,8 +33,12 @@ pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
                     continue;
                 }
                 let call = Call::of(job.load);
+                let path = call.path;
                 let outcome = match caller.ask(call).await {
-                    Ok(reply) => caller.outcome(&reply, messages),
+                    Ok(reply) => {
+                        caller.say_where(&job.answer, path, &reply);
+                        caller.outcome(&reply, messages)
+                    }
                     Err(outcome) => outcome,
                 };
                 job.answer.say(outcome);
@@ -47,6 +51,8 @@ pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
 pub struct Caller {
     plan: Arc<Plan>,
     kept: Option<Connection>,
+    /// Calls that were answered.
+    answered: u64,
 }
 
 /// A call before it has its headers.
@@ -76,7 +82,7 @@ pub struct Ask {
 
 impl Caller {
     pub fn new(plan: Arc<Plan>) -> Caller {
-        Caller { plan, kept: None }
+        Caller { plan, kept: None, answered: 0 }
     }
 
     pub fn reopen(&mut self) {
@@ -87,7 +93,10 @@ impl Caller {
     pub async fn ask(&mut self, call: Call) -> Result<Reply, Outcome> {
         let ask = Ask::of(&self.plan, call).map_err(Outcome::Refused)?;
         match tokio::time::timeout(self.plan.timeout, self.call(&ask)).await {
-            Ok(Ok(reply)) => Ok(reply),
+            Ok(Ok(reply)) => {
+                self.answered += 1;
+                Ok(reply)
+            }
             Ok(Err(Failure::Unknown(why))) => Err(Outcome::Unknown(why)),
             Ok(Err(Failure::Away(why))) => Err(Outcome::Away(why)),
             Ok(Err(Failure::Stale)) => {
@@ -99,6 +108,19 @@ impl Caller {
                 Err(if written == 0 { Outcome::Away(why) } else { Outcome::Unknown(why) })
             }
         }
+    }
+
+    /// Where a batch went whose messages somebody follows: the call that brought it, by its number among those
+    /// that were answered, and what the server said of it.
+    pub fn say_where(&self, answer: &Answer, path: &str, reply: &Reply) {
+        answer.is_at(|_| {
+            [
+                ("server", self.plan.url.authority.as_str().into()),
+                ("method", path.into()),
+                ("status", reply.status.code.name().into()),
+                ("call", self.answered.into()),
+            ]
+        });
     }
 
     /// The message of an answer that is a success, or what another one means.

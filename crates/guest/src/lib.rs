@@ -29,6 +29,7 @@ mod sinks;
 mod tests;
 
 pub use answers::Answer;
+pub use engine::Detail;
 pub use jobs::{Job, Jobs, Order};
 pub use leaves::wait_for_leaves;
 pub use line::{Caller, Line};

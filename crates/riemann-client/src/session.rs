@@ -4,7 +4,7 @@ use crate::answer::{self, Said};
 use crate::load::Load;
 use flight::{Outcome, Verdict};
 use guest::net::{self, Stream};
-use guest::{Jobs, Order};
+use guest::{Detail, Jobs, Order};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,6 +41,9 @@ pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
             Order::Reopen => (session.stream, session.socket) = (None, None),
             Order::Send(job) => {
                 let outcome = session.deliver(&job.load).await;
+                if matches!(outcome, Outcome::Judged { .. }) {
+                    job.answer.is_at(|_| session.place());
+                }
                 job.answer.say(outcome);
             }
         }
@@ -61,6 +64,16 @@ enum Failure {
 }
 
 impl Session {
+    /// Riemann has no name for an event: where it went is all that can be said.
+    fn place(&self) -> [(&'static str, Detail); 2] {
+        let protocol = match self.plan.transport {
+            Transport::Udp => "udp",
+            Transport::Tcp => "tcp",
+            Transport::Tls(_) => "tls",
+        };
+        [("server", format!("{}:{}", self.plan.host, self.plan.port).into()), ("protocol", protocol.into())]
+    }
+
     async fn deliver(&mut self, load: &Load) -> Outcome {
         if load.events.is_empty() {
             return Outcome::Judged { verdicts: load.taken(), after: None };

@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flight::{Outcome, Verdict};
 use guest::net::{self, Stream};
-use guest::{Jobs, Order};
+use guest::{Answer, Jobs, Order};
 use std::sync::Arc;
 use std::time::Duration;
 use tls::{Connector, Options};
@@ -45,12 +45,14 @@ pub struct Plan {
 
 /// Serves an outlet until it is closed.
 pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
-    let mut session = Session { plan, open: None };
+    let mut session = Session { plan, open: None, said: Vec::new() };
     while let Some(order) = jobs.next().await {
         match order {
             Order::Reopen => session.leave().await,
             Order::Send(job) => {
+                session.said.clear();
                 let outcome = session.deliver(&job.load).await;
+                session.say_where(&job.answer);
                 job.answer.say(outcome);
             }
         }
@@ -61,6 +63,9 @@ pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
 struct Session {
     plan: Arc<Plan>,
     open: Option<Open>,
+    /// The last reply to each mail of the batch in hand, in their order: mostly with the number of the mail in
+    /// the server's queue.
+    said: Vec<String>,
 }
 
 /// A connection after the greeting.
@@ -70,11 +75,17 @@ struct Open {
     size_max: Option<usize>,
 }
 
-/// What became of one mail, where the connection is still of use.
+/// What became of one mail, and the words of the server, where the connection is still of use.
 enum Sent {
-    Verdict(Verdict),
+    Verdict(Verdict, String),
     /// Neither this mail nor those behind it now.
     Stop(Outcome),
+}
+
+impl Sent {
+    fn refused(why: String) -> Sent {
+        Sent::Verdict(Verdict::Refused(why.as_str().into()), why)
+    }
 }
 
 impl Session {
@@ -92,8 +103,9 @@ impl Session {
         let mut verdicts = Vec::new();
         for mail in mails {
             let stop = match open.send(&self.plan.mail, mail).await {
-                Ok(Sent::Verdict(verdict)) => {
+                Ok(Sent::Verdict(verdict, said)) => {
                     verdicts.push(verdict);
+                    self.said.push(said);
                     continue;
                 }
                 Ok(Sent::Stop(outcome)) => {
@@ -112,8 +124,20 @@ impl Session {
         Outcome::Judged { verdicts, after: None }
     }
 
+    /// Of mails that somebody follows: the server, and what it said of the very mail.
+    fn say_where(&self, answer: &Answer) {
+        answer.is_at(|at| {
+            let reply = self.said.get(at).map(|said| ("reply", said.as_str().into()));
+            [("server", self.name().into())].into_iter().chain(reply)
+        });
+    }
+
+    fn name(&self) -> String {
+        format!("{}:{}", self.plan.host, self.plan.port)
+    }
+
     fn named(&self, outcome: Outcome) -> Outcome {
-        let name = format!("{}:{}", self.plan.host, self.plan.port);
+        let name = self.name();
         match outcome {
             Outcome::Away(why) => Outcome::Away(format!("{name}: {why}")),
             Outcome::Unknown(why) => Outcome::Unknown(format!("{name}: {why}")),
@@ -223,14 +247,14 @@ impl Open {
     async fn send(&mut self, plan: &mail::Plan, mail: &[u8]) -> Result<Sent, Outcome> {
         if let Some(size_max) = self.size_max.filter(|size_max| mail.len() > *size_max) {
             let why = format!("the mail has {} bytes, the server takes {size_max}", mail.len());
-            return Ok(Sent::Verdict(Verdict::Refused(why.into())));
+            return Ok(Sent::refused(why));
         }
         let from = format!("MAIL FROM:<{}>", plan.envelope_sender());
         let reply = self.dialog.ask(&from).await.map_err(Outcome::Away)?;
         match reply.code {
             _ if reply.is_good() => {}
             // Too large, as the server has it.
-            552 => return Ok(Sent::Verdict(Verdict::Refused(reply.words().into()))),
+            552 => return Ok(Sent::refused(reply.words())),
             _ => return Ok(Sent::Stop(refused(&reply))),
         }
         let mut misses = Vec::new();
@@ -246,24 +270,24 @@ impl Open {
         }
         if takers == 0 {
             let _ = self.dialog.ask("RSET").await.map_err(Outcome::Away)?;
-            return Ok(Sent::Verdict(Verdict::Refused(misses.join("; ").into())));
+            return Ok(Sent::refused(misses.join("; ")));
         }
         let reply = self.dialog.ask("DATA").await.map_err(Outcome::Away)?;
         if reply.code != 354 {
             return match reply.is_final() {
-                true => Ok(Sent::Verdict(Verdict::Refused(reply.words().into()))),
+                true => Ok(Sent::refused(reply.words())),
                 false => self.reset(again(&reply)).await,
             };
         }
         self.dialog.send(mail).await.map_err(Outcome::Away)?;
         let reply = self.dialog.hear().await.map_err(Outcome::Unknown)?;
         Ok(match () {
-            () if reply.is_good() && misses.is_empty() => Sent::Verdict(Verdict::Delivered),
+            () if reply.is_good() && misses.is_empty() => Sent::Verdict(Verdict::Delivered, reply.words()),
             () if reply.is_good() => {
                 let why = format!("{}; {takers} other recipients have it", misses.join("; "));
-                Sent::Verdict(Verdict::Refused(why.into()))
+                Sent::Verdict(Verdict::Refused(why.into()), reply.words())
             }
-            () if reply.is_final() => Sent::Verdict(Verdict::Refused(reply.words().into())),
+            () if reply.is_final() => Sent::refused(reply.words()),
             () => Sent::Stop(again(&reply)),
         })
     }

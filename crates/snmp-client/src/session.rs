@@ -40,12 +40,15 @@ pub struct Plan {
 pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
     // Numbers of requests begin anywhere, so that two starts are not taken for one.
     let first = RandomState::new().hash_one(1);
-    let mut session = Session { plan, open: None, id: first as u32 & 0x3fff_ffff, salt: first };
+    let mut session =
+        Session { plan, open: None, ids: Vec::new(), id: first as u32 & 0x3fff_ffff, salt: first };
     while let Some(order) = jobs.next().await {
         match order {
             Order::Reopen => session.open = None,
             Order::Send(job) => {
+                session.ids.clear();
                 let outcome = session.deliver(&job.load).await;
+                session.say_where(&job.answer);
                 job.answer.say(outcome);
             }
         }
@@ -55,6 +58,8 @@ pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
 struct Session {
     plan: Arc<Plan>,
     open: Option<Open>,
+    /// The numbers that notifications of the batch in hand went out with, by their places.
+    ids: Vec<(usize, u32)>,
     id: u32,
     salt: u64,
 }
@@ -66,6 +71,15 @@ struct Open {
 }
 
 impl Session {
+    /// Of notifications that somebody follows: the receiver, and the number of the request.
+    fn say_where(&self, answer: &guest::Answer) {
+        answer.is_at(|at| {
+            let id = self.ids.iter().find(|(place, _)| *place == at);
+            let id = id.map(|(_, id)| ("request_id", u64::from(*id).into()));
+            [("server", format!("{}:{}", self.plan.host, self.plan.port).into())].into_iter().chain(id)
+        });
+    }
+
     async fn deliver(&mut self, load: &Load) -> Outcome {
         let name = format!("{}:{}", self.plan.host, self.plan.port);
         let open = match self.open.take() {
@@ -141,6 +155,7 @@ impl Session {
                 }
             };
             let id = self.next_id();
+            self.ids.push((place, id));
             let datagram = self.datagram(open, id, &bindings)?;
             if datagram.len() > DATAGRAM_BYTES_MAX {
                 let why = format!("it has {} bytes, a datagram {DATAGRAM_BYTES_MAX}", datagram.len());

@@ -7,9 +7,12 @@ use testkit::hdfs::Hdfs;
 use testkit::kafka::Kafka;
 use testkit::mongodb::Mongodb;
 use testkit::mosquitto::Mosquitto;
+use testkit::otlp::{self, Otlp};
 use testkit::rabbitmq::Rabbitmq;
 use testkit::redis::Redis;
 use testkit::s3::S3;
+use testkit::scripted::Scripted;
+use testkit::snmp::{self, Snmptrapd};
 use testkit::{
     Lab, Mariadb, Postgres, hdfs, kafka, mariadb, mongodb, mosquitto, postgres, rabbitmq, redis, s3, skip,
 };
@@ -194,4 +197,50 @@ fn at_an_exchange_under_an_id_and_at_a_queue_with_a_receipt() {
     assert_sent_to(&queues, server.stomp);
     assert_eq!(texts(&queues, "destination"), ["/queue/others"].into());
     assert!(queues.iter().map(|queue| number(queue, "receipt")).max() > Some(0), "{queues:?}");
+}
+
+#[test]
+fn in_a_call_of_grpc() {
+    let lab = Lab::new();
+    let Some(server) = Otlp::start(&lab, &[]) else { return skip(otlp::MISSING) };
+    let queues = asked(&lab, &format!("opentelemetry(url(\"127.0.0.1:{}\"));", server.port()));
+    assert_sent_to(&queues, server.port());
+    let method = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
+    assert_eq!((texts(&queues, "method"), texts(&queues, "status")), ([method].into(), ["OK"].into()));
+    assert!(numbers(&queues, "call").iter().all(|number| *number > 0), "{queues:?}");
+}
+
+/// The reply to a mail has its number in the queue of most servers.
+#[test]
+fn in_a_mail_that_a_server_took() {
+    let lab = Lab::new();
+    let Some(server) = Scripted::start(&lab, "smtp", &[]) else {
+        return skip("no library of mail servers in Python, see `./x servers smtp`");
+    };
+    let own = "from(\"log@a.example\") to(\"one@a.example\") subject(\"$PROGRAM\") body(\"$MSG\\n\")";
+    let queues = asked(&lab, &format!("smtp(port({}) {own});", server.port()));
+    assert_sent_to(&queues, server.port());
+    assert!(texts(&queues, "reply").iter().all(|reply| reply.starts_with("250 ")), "{queues:?}");
+}
+
+#[test]
+fn in_an_event_of_riemann() {
+    let lab = Lab::new();
+    let Some(server) = Scripted::start(&lab, "riemann", &[]) else {
+        return skip("no protobuf in Python, see `./x servers riemann`");
+    };
+    let queues = asked(&lab, &format!("riemann(port({}) description(\"$MSG\"));", server.port()));
+    assert_sent_to(&queues, server.port());
+    assert_eq!(texts(&queues, "protocol"), ["tcp"].into());
+}
+
+#[test]
+fn in_a_trap_with_a_number() {
+    let lab = Lab::new();
+    let Some(server) = Snmptrapd::start(&lab, "") else { return skip(snmp::MISSING) };
+    let own = "trap-obj(\".1.3.6.1.6.3.1.1.4.1.0\" \"Objectid\" \".1.3.6.1.4.1.18372.3.1.1.1\") \
+               snmp-obj(\".1.3.6.1.4.1.18372.3.1.1.1.1.1.0\" \"Octetstring\" \"$MSG\")";
+    let queues = asked(&lab, &format!("snmp(port({}) {own});", server.port()));
+    assert_sent_to(&queues, server.port());
+    assert_eq!(numbers(&queues, "request_id").len(), 3, "each has its own: {queues:?}");
 }

@@ -10,7 +10,7 @@ use crate::plan::Plan;
 use crate::session::{Call, Caller};
 use crate::status::{Code, Status};
 use flight::{Outcome, Verdict};
-use guest::{Jobs, Order};
+use guest::{Answer, Jobs, Order};
 use std::sync::Arc;
 use std::time::Duration;
 use wire::protobuf::{put_bytes, put_message, put_number};
@@ -27,7 +27,7 @@ pub async fn serve(plan: Arc<Plan>, table: Arc<Table>, jobs: Jobs<Rows>) {
         match order {
             Order::Reopen => session.caller.reopen(),
             Order::Send(job) => {
-                let outcome = session.deliver(&job.load).await.unwrap_or_else(|outcome| outcome);
+                let outcome = session.deliver(&job.load, &job.answer).await.unwrap_or_else(|outcome| outcome);
                 job.answer.say(outcome);
             }
         }
@@ -65,7 +65,7 @@ impl Stream {
 }
 
 impl Session {
-    async fn deliver(&mut self, rows: &Rows) -> Result<Outcome, Outcome> {
+    async fn deliver(&mut self, rows: &Rows, answer: &Answer) -> Result<Outcome, Outcome> {
         if !rows.refused.is_empty() {
             return Ok(without(rows.messages(), &rows.refused));
         }
@@ -92,6 +92,8 @@ impl Session {
         if replied.status.code != Code::OK {
             self.is_unsure(rows);
         }
+        // A row is in its stream at the place that it asked for.
+        answer.is_at(|at| [("stream", name.as_str().into()), ("offset", (offset + at as u64).into())]);
         let answer = self.caller.answer(&replied)?;
         let unknown = |why: &str| Outcome::Unknown(why.to_owned());
         let Ok(appended) = Appended::read(&answer) else {
