@@ -86,7 +86,7 @@ pub fn refuge(writer: &Writer, limits: QueueLimits) -> Arc<DiskBuffer> {
         dir: None,
         reliable: false,
         // What waits in memory is bounded, and all of it is to find room.
-        capacity_bytes: u64::MAX / 2,
+        capacity_bytes: DiskBuffer::BOUNDLESS,
         memory_messages: None,
         overflow_messages: limits.messages_max,
         reserve_bytes: 0,

@@ -52,6 +52,9 @@ pub struct DiskBuffer {
 }
 
 impl DiskBuffer {
+    /// Where what waits is bounded by other things than its place on disk, and all of it is to find room.
+    pub const BOUNDLESS: u64 = u64::MAX / 2;
+
     /// The name of the queue of one of the destination's outlets; `part` is empty where there is only one.
     pub fn queue_name(&self, part: &[u8]) -> Vec<u8> {
         let mut name = self.key.clone().into_bytes();

@@ -2,6 +2,7 @@
 //! says why something waits; asked now and then.
 
 use super::Outlet;
+use crate::durable::DiskBuffer;
 use std::time::Instant;
 
 /// What waits at an outlet.
@@ -37,15 +38,15 @@ impl Outlet {
         let in_memory = queue.messages;
         let on_disk = queue.spool.as_ref().map_or(0, |spool| spool.waiting());
         let room = match &queue.spool {
-            Some(spool) => spool.queue().map(|stored| Headroom::DiskBytes {
-                used: stored.waiting().bytes,
-                max: spool.capacity_bytes(),
+            Some(spool) if spool.capacity_bytes() < DiskBuffer::BOUNDLESS => spool.queue().map(|stored| {
+                Headroom::DiskBytes { used: stored.waiting().bytes, max: spool.capacity_bytes() }
             }),
             // Before it stalls, or with flow-control only, the windows of the sources are the bound.
-            None if queue.flow.is_stalled() && queue.chunks.iter().any(|chunk| !chunk.flow_control) => {
+            // What the last run left is read from disk here too; there is no more room for that.
+            _ if queue.flow.is_stalled() && queue.chunks.iter().any(|chunk| !chunk.flow_control) => {
                 Some(Headroom::Messages { used: in_memory as u64, max: messages_max })
             }
-            None => None,
+            _ => None,
         };
         let front = queue.chunks.front().and_then(crate::chunk::Chunk::came);
         Standing {

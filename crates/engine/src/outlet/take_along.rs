@@ -4,7 +4,7 @@
 
 use super::{Form, Outlet};
 use crate::chunk::Chunk;
-use crate::durable::{Durable, LogFolder};
+use crate::durable::{DiskBuffer, Durable, LogFolder};
 use diag::Fault;
 use std::sync::Arc;
 use store::{Full, Queue, Safe};
@@ -76,7 +76,7 @@ impl Outlet {
 
 fn move_all(from: &Berth, to: &Berth, forms: Option<(Form, Form)>) -> Result<usize, Fault> {
     // What waits had room.
-    let open = |berth: &Berth| berth.place.log.queue(&berth.name, u64::MAX / 2, Box::new(|| ()));
+    let open = |berth: &Berth| berth.place.log.queue(&berth.name, DiskBuffer::BOUNDLESS, Box::new(|| ()));
     let local = |error: std::io::Error| Fault::local(error.to_string());
     let (old, new) = (open(from).map_err(local)?, open(to).map_err(local)?);
     // What was appended a moment ago cannot be read before it is written.

@@ -4,7 +4,7 @@ mod slow;
 use super::*;
 use crate::chunk::Whole;
 use crate::ledger::DestinationCounters;
-use crate::outlet::{Progress, QueueLimits, Sink, Status, Supply};
+use crate::outlet::{Headroom, Progress, QueueLimits, Sink, Status, Supply};
 use crate::window::{Budget, Ticket, Window};
 use crate::worker::{Shared, Worker};
 use parking_lot::Mutex;
@@ -325,6 +325,19 @@ fn small(reliable: bool) -> Desk {
     let mut desk = Desk::new(reliable).with(|options| options.capacity_bytes = 1030);
     desk.next = 1_000_000_000;
     desk
+}
+
+/// What an end of the program left of a destination without `disk-buffer()` has no capacity: none is told.
+#[test]
+fn a_capacity_that_nobody_has_said_is_no_room() {
+    let mut desk = Desk::new(false).with(|options| options.capacity_bytes = DiskBuffer::BOUNDLESS);
+    desk.push(50, false, None);
+    let room = desk.outlet().standing().room;
+    assert!(!matches!(room, Some(Headroom::DiskBytes { .. })), "{room:?}");
+    let mut desk = Desk::new(false);
+    desk.push(50, false, None);
+    let room = desk.outlet().standing().room;
+    assert!(matches!(room, Some(Headroom::DiskBytes { max, .. }) if max == 1 << 30), "{room:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{Loss, Memory, Spool};
 use crate::chunk::Chunk;
-use crate::durable::Stored;
+use crate::durable::{DiskBuffer, Stored};
 use crate::window::Tickets;
 use std::ops::Range;
 use store::{Full, Safe};
@@ -12,7 +12,7 @@ impl Spool {
     pub fn lift_capacity(&mut self) -> std::io::Result<()> {
         self.boundless = true;
         if self.is_attached() {
-            self.place.log.queue(&self.name, u64::MAX / 2, Box::new(|| ()))?;
+            self.place.log.queue(&self.name, DiskBuffer::BOUNDLESS, Box::new(|| ()))?;
         }
         Ok(())
     }
