@@ -28,7 +28,7 @@ Examples:
   penstock logstore validate --ca-file tsa-ca.pem --require-ts /var/log/host.lgs
 
 Called as lgstool it takes the same commands; called as logcat it is `cat`.
-Exit code: 0 all is well, 1 a store is not as it was written, or cannot be read."
+Exit code: 0 all is well, 1 a store is not as it was written, or cannot be read; 2 wrong usage."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -91,6 +91,11 @@ struct InspectArgs {
 struct Logcat {
     #[command(flatten)]
     args: CatArgs,
+}
+
+/// Its options, for manual pages and completions.
+pub fn command_line() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
 }
 
 /// Runs the command line; the first of `args` is the program's name.

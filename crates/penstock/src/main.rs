@@ -189,6 +189,9 @@ fn update_virtualenv(_: Vec<OsString>) -> ExitCode {
     ExitCode::from(EXIT_CONFIG)
 }
 
+/// Of a command that other programs have too: where it is called as one of these, the code is that one's.
 fn usage(error: &clap::Error) -> ExitCode {
-    usage_exit(error, EXIT_CONFIG)
+    let program = std::env::args_os().next().unwrap_or_default();
+    let is_own = CalledAs::from_program(&program) == CalledAs::Penstock;
+    usage_exit(error, if is_own { EXIT_USAGE } else { EXIT_CONFIG })
 }

@@ -28,6 +28,8 @@ fn whole() -> clap::Command {
         ("slogencrypt", sealed::slogencrypt::command_line()),
         ("slogverify", sealed::slogverify::command_line()),
         ("state", state_file::command_line()),
+        #[cfg(feature = "logstore")]
+        ("logstore", crate::logstore::command_line()),
         ("bench", bench::cli::command_line()),
     ];
     let whole = Cli::command();
@@ -108,6 +110,8 @@ mod tests {
             ("penstock-ctl-reload.8", "--health-time"),
             ("penstock-ledger.8", "--last-run"),
             ("penstock-queue-drop.8", "--older"),
+            #[cfg(feature = "logstore")]
+            ("penstock-logstore-validate.8", "--require-ts"),
             ("penstock-loggen.8", "--active-connections"),
         ] {
             assert!(page(name).contains(option), "{name} has no {option}");

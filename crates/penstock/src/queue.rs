@@ -35,7 +35,7 @@ Examples:
 
 A queue is named by its name, by a part of it that no other has, or by its number in `ls`.
 Everything but drop, replay and import --to only reads files, beside a running program too.
-Exit code: 0 done; 1 not done, grep: nothing found, verify: damage."
+Exit code: 0 done; 1 not done, grep: nothing found, verify: damage; 2 wrong usage."
 )]
 struct Args {
     #[command(subcommand)]

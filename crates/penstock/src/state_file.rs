@@ -28,7 +28,7 @@ Examples:
   penstock state dump | ssh other penstock state add
 
 `dump` and `get` also work while the program runs, the others only while it does not.
-Exit code: 0 done, 1 not done, or get: there is no such name."
+Exit code: 0 done, 1 not done, or get: there is no such name; 2 wrong usage."
 )]
 struct Native {
     #[command(subcommand)]

@@ -26,7 +26,7 @@ Examples:
   syslog-ng-ctl healthcheck --timeout 5
   syslog-ng-ctl reload
 
-Exit code: 0 done, 1 refused or not reachable; healthcheck: 0 healthy, 1 not healthy, 2 no answer."
+Exit code: 0 done, 1 refused or not reachable, 2 wrong usage; healthcheck: 0 healthy, 1 not healthy, 2 no answer."
 )]
 struct Ctl {
     #[command(flatten)]
@@ -221,12 +221,13 @@ pub fn command_line() -> clap::Command {
 /// none is given.
 pub fn run_ctl(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
+    let program = args.first().cloned().unwrap_or_default();
+    let called = CalledAs::from_program(&program);
     let ctl = match Ctl::try_parse_from(&args) {
         Ok(ctl) => ctl,
-        Err(error) => return usage_exit(&error, 1),
+        Err(error) => return usage_exit(&error, if called.is_syslog_ng() { 1 } else { 2 }),
     };
-    let program = args.first().cloned().unwrap_or_default();
-    let socket = match meant(&ctl.running, CalledAs::from_program(&program)) {
+    let socket = match meant(&ctl.running, called) {
         Ok(socket) => socket,
         Err(error) => {
             stdio::err!("{error}");

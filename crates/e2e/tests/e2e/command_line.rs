@@ -104,6 +104,12 @@ fn a_file_of_another_kind_is_one_line() {
 
 #[test]
 fn wrong_usage_ends_with_two() {
+    for command in ["ctl", "pdb", "queue", "state", "logstore", "dqtool", "slogkey", "python", "ledger"] {
+        for wrong in [&[command, "--no-such"][..], &[command, "no-such-thing", "--nor-this"]] {
+            let outcome = run_command(wrong);
+            assert!(outcome.code == Some(2) && !outcome.stderr.is_empty(), "{wrong:?}: {outcome:?}");
+        }
+    }
     for args in [
         &["nosuch"][..],
         &["check"],
@@ -140,6 +146,17 @@ fn check_reports_all_errors_at_once_with_place_and_remedy() {
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
+}
+
+/// A filter whose expression is wrong is there all the same: one error, not one for each reference to it.
+#[test]
+fn a_wrong_filter_is_not_said_to_be_missing() {
+    let lab = Lab::new();
+    let config = "@version: 4.11\nsource s { internal(); };\nfilter f_num { $PID > 100; };\n\
+                  filter f_ref { filter(f_num); };\nlog { source(s); filter(f_ref); };\n";
+    let outcome = check(&lab, config, &[]);
+    let said = format!("{}{}", outcome.stdout, outcome.stderr);
+    assert!(outcome.code == Some(1) && !said.contains("there is no filter"), "{outcome:?}");
 }
 
 #[test]
