@@ -127,7 +127,9 @@ impl ReplayRequest {
         let mut line = "REPLAY".to_owned();
         line.extend(self.source.as_ref().map(|name| format!(" SOURCE {}", hex(name.as_bytes()))));
         line.extend(self.to.iter().map(|name| format!(" TO {}", hex(name.as_bytes()))));
-        line.push_str(&format!(" DATA {}", BASE64_STANDARD.encode(&self.entries)));
+        if !self.entries.is_empty() {
+            line.push_str(&format!(" DATA {}", BASE64_STANDARD.encode(&self.entries)));
+        }
         line
     }
 }
@@ -158,6 +160,10 @@ mod tests {
         let replay = ReplayRequest { source: Some("s".into()), to, entries: b"\0\n".to_vec() };
         let line = replay.line();
         assert_eq!(ReplayRequest::parse(line.strip_prefix("REPLAY ").expect("the word")), Ok(replay));
+        // Without messages it asks whether they could come.
+        let replay = ReplayRequest { source: Some("s".into()), to: vec!["d".into()], entries: Vec::new() };
+        assert_eq!(replay.line(), "REPLAY SOURCE 73 TO 64");
+        assert_eq!(ReplayRequest::parse("SOURCE 73 TO 64"), Ok(replay));
         assert!(ReplayRequest::parse("DATA *").is_err() && ReplayRequest::parse("TO").is_err());
     }
 }

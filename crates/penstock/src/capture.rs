@@ -4,6 +4,7 @@ use control::capture::{CaptureRequest, Taken};
 use control::cli::CaptureArgs;
 use control::client::{Status, request};
 use recording::HEAD;
+use serde_json::json;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -11,6 +12,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+/// Grows when something is removed or changes its meaning.
+const VERSION: u32 = 1;
 /// Time given to the program to answer, beyond that for which it waits.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// How long one question waits for messages.
@@ -53,6 +56,15 @@ fn capture(args: &CaptureArgs) -> Result<bool, String> {
     }
     // The program forgets it when nobody asks.
     let _ = ask(&socket, &CaptureRequest::End { number });
+    if args.json {
+        let file = (messages > 0).then(|| path.to_string());
+        let report = json!({ "version": VERSION, "messages": messages, "missed": missed, "file": file });
+        stdio::out_text!("{report}\n");
+        if messages == 0 {
+            remove(&args.output);
+        }
+        return Ok(messages > 0);
+    }
     let lost = if missed > 0 { format!(", {missed} more came too fast") } else { String::new() };
     if messages == 0 {
         remove(&args.output);

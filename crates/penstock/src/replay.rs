@@ -63,6 +63,9 @@ fn replay(args: &ReplayArgs, span: &Span) -> Result<bool, String> {
         }
     }
     sending.flush()?;
+    if args.dry_run {
+        sending.could_come()?;
+    }
     Ok(sending.report(args))
 }
 
@@ -168,6 +171,20 @@ impl<'a> Sending<'a> {
         Ok(())
     }
 
+    /// Whether the program has the sources and destinations that are meant.
+    fn could_come(&self) -> Result<(), String> {
+        let meant: Vec<&String> = match &self.args.source {
+            Some(source) => vec![source],
+            None => self.by_source.keys().collect(),
+        };
+        for source in meant {
+            let source = Some(source.clone());
+            let asked = ReplayRequest { source, to: self.args.to.clone(), entries: Vec::new() };
+            ask(&self.socket, &asked)?;
+        }
+        Ok(())
+    }
+
     /// Says what was sent. Whether that is all, and something.
     fn report(&self, args: &ReplayArgs) -> bool {
         let meant: u64 = self.by_source.values().sum();
@@ -189,6 +206,9 @@ impl<'a> Sending<'a> {
         }
         let to = if args.to.is_empty() { String::new() } else { format!(" to {}", args.to.join(", ")) };
         match args.dry_run {
+            _ if meant == 0 => {
+                stdio::out_text!("no message of that time and those sources is there: nothing to send\n");
+            }
             true => {
                 stdio::out_text!("{} would be sent{to}\n", stdio::counted(meant, "message", "messages"));
             }

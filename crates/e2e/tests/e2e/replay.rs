@@ -107,6 +107,14 @@ fn what_was_recorded_comes_again_as_it_came() {
         outcome.code == Some(0) && outcome.stdout.starts_with("20 messages would be sent\ns#0: 20\n"),
         "{outcome:?}"
     );
+    // What it promises would be kept.
+    for (option, what) in [("--to", "destination"), ("--source", "source")] {
+        let outcome = command(&lab, "replay", &[&path, "--dry-run", option, "none"]);
+        let why = format!("there is no {what} `none`; there are: ");
+        assert!(outcome.code == Some(1) && outcome.stderr.contains(&why), "{outcome:?}");
+    }
+    let outcome = command(&lab, "replay", &[&path, "--until", "@1"]);
+    assert!(outcome.code == Some(1) && outcome.stdout.contains("nothing to send"), "{outcome:?}");
     let outcome = command(&lab, "replay", &[&path, "--speed", "max"]);
     assert!(
         outcome.code == Some(0) && outcome.stdout.starts_with("20 of 20 messages were taken\n"),
@@ -160,6 +168,11 @@ fn what_cannot_be_recorded_or_sent_is_said() {
     let outcome = command(&lab, "capture", &["s_none", "--output", &path]);
     assert!(outcome.code == Some(1) && outcome.stderr.contains("there are: s#0, s_other#0"), "{outcome:?}");
     assert!(!Path::new(&path).exists());
+    let outcome = command(&lab, "capture", &["s", "--output", &path, "--timeout", "1", "--json"]);
+    let said: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert_eq!(said, serde_json::json!({ "version": 1, "messages": 0, "missed": 0, "file": null }));
+    assert!(!Path::new(&path).exists());
     std::fs::write(&path, "something").expect("a file");
     let outcome = command(&lab, "capture", &["s", "--output", &path]);
     assert!(outcome.code == Some(1) && outcome.stderr.contains("exists"), "{outcome:?}");
@@ -199,7 +212,7 @@ fn what_is_kept_is_sent_to_the_destination_that_has_lost_it() {
     // What came again is not kept again; before yesterday nothing came.
     assert!(kept().stdout.starts_with("100 messages"), "{:?}", kept());
     let outcome = command(&lab, "replay", &["--until", "1d", "--dry-run"]);
-    assert!(outcome.code == Some(1) && outcome.stdout.starts_with("0 messages"), "{outcome:?}");
+    assert!(outcome.code == Some(1) && outcome.stdout.contains("nothing to send"), "{outcome:?}");
 }
 
 #[test]

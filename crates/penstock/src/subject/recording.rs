@@ -97,11 +97,14 @@ fn no_source(view: &View, name: &str) -> String {
     format!("there is no source `{name}`; there are: {}", names.join(", "))
 }
 
-/// Gives messages to their sources again.
+/// Gives messages to their sources again. Without messages it is only asked whether they could come.
 pub fn replay(program: &Daemon, request: &ReplayRequest) -> Result<String, String> {
     let running = program.running();
     let view = &running.view;
     let only = destinations(view, &request.to)?;
+    if let Some(name) = &request.source {
+        reader(view, name)?;
+    }
     let mut replayer = Replayer::new(&program.shared, program.identity().clone(), only);
     let mut recording = HEAD.to_vec();
     recording.extend_from_slice(&request.entries);
@@ -112,11 +115,7 @@ pub fn replay(program: &Daemon, request: &ReplayRequest) -> Result<String, Strin
         for part in together.chunks(BATCH_MAX) {
             let Some(first) = part.first() else { continue };
             let name = request.source.as_deref().unwrap_or(first.source);
-            let source = view.sources.iter().find(|source| is_named(source, name));
-            let source = source.ok_or_else(|| no_source(view, name))?;
-            if source.settings().is_ready_made() {
-                return Err(format!("`{name}` makes its messages itself, it reads no text"));
-            }
+            let source = reader(view, name)?;
             let texts: Vec<&[u8]> = part.iter().map(|entry| entry.text).collect();
             let context = context(source, first.peer, &program.identity().loghost);
             let again = Again { context, received: stamp(first.time), texts: &texts };
@@ -127,6 +126,16 @@ pub fn replay(program: &Daemon, request: &ReplayRequest) -> Result<String, Strin
         }
     }
     Ok(taken.to_string())
+}
+
+/// The source of this name, if it reads texts.
+fn reader<'a>(view: &'a View, name: &str) -> Result<&'a Source, String> {
+    let source = view.sources.iter().find(|source| is_named(source, name));
+    let source = source.ok_or_else(|| no_source(view, name))?;
+    if source.settings().is_ready_made() {
+        return Err(format!("`{name}` makes its messages itself, it reads no text"));
+    }
+    Ok(source)
 }
 
 fn destinations(view: &View, names: &[String]) -> Result<Vec<Arc<DestinationCounters>>, String> {
