@@ -4,6 +4,7 @@
 mod coverage;
 mod databases;
 mod files;
+mod json;
 mod judge;
 mod junit;
 mod play;
@@ -36,7 +37,15 @@ pub fn run(args: &TestArgs) -> ExitCode {
         }
     };
     let tested: Vec<Suite> = suites.into_iter().map(|found| suite::test(found, args)).collect();
-    report::print(&tested, args.verbose);
+    if !args.only.is_empty() && tested.iter().all(|suite| suite.error.is_none() && suite.verdicts.is_empty())
+    {
+        stdio::err!("no case has {} in its name", args.only.join(" or "));
+        return ExitCode::from(EXIT_USAGE);
+    }
+    match args.json {
+        true => stdio::out_text!("{}", json::render(&tested)),
+        false => report::print(&tested, args.verbose),
+    }
     let mut failed = tested.iter().any(Suite::has_failed);
     if args.update {
         match update::write(&tested) {
@@ -53,7 +62,7 @@ pub fn run(args: &TestArgs) -> ExitCode {
     reports.extend(args.coverage_text.as_ref().map(|path| (path, coverage::annotated::render(&coverages))));
     reports.extend(args.coverage_html.as_ref().map(|path| (path, coverage::page::render(&coverages))));
     reports.extend(args.coverage_lcov.as_ref().map(|path| (path, coverage::lcov::render(&coverages))));
-    if args.coverage {
+    if args.coverage && !args.json {
         coverages.iter().for_each(|coverage| stdio::out_text!("{}", coverage::table::render(coverage)));
     }
     for (path, text) in reports {

@@ -15,7 +15,7 @@ Examples:
 
 Cases for relay.conf stand in relay.test.toml, or relay.test.yaml, beside it. The examples in the pattern databases of the configuration are tested along.
 Nothing is opened and nothing is delivered.
-Exit code: 0 all passed; 1 a case failed, or a file is wrong; 2 wrong usage.")]
+Exit code: 0 all passed; 1 a case failed, or a file is wrong; 2 wrong usage, or no case is meant.")]
 pub struct TestArgs {
     /// Files of cases, or folders in which all files named *.test.toml, *.test.yaml or *.test.yml are taken
     #[arg(value_name = "PATH", default_value = ".")]
@@ -44,6 +44,9 @@ pub struct TestArgs {
     /// The same for lcov and what reads its files
     #[arg(long, value_name = "FILE")]
     pub coverage_lcov: Option<PathBuf>,
+    /// Print JSON, coverage too where it is asked for
+    #[arg(long, conflicts_with_all = ["record", "verbose"])]
+    pub json: bool,
     /// Write a report in JUnit's form
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,

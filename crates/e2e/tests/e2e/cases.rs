@@ -135,6 +135,45 @@ fn what_is_wrong_with_the_files_is_said() {
     assert_eq!(run_command(&["test", &empty.display().to_string()]).code, Some(2));
 }
 
+/// A slip of the pen in `--only` is no test that passed.
+#[test]
+fn no_case_that_is_meant_is_wrong_usage() {
+    let lab = Lab::new();
+    let path = write(&lab, &config(), GOOD);
+    let outcome = test(&path, &["--only", "no such", "--only", "nor this"]);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.stderr.contains("no case has no such or nor this in its name"), "{outcome:?}");
+    assert_eq!(test(&path, &["--only", "ssh"]).code, Some(0));
+}
+
+#[test]
+fn how_the_cases_went_as_json() {
+    let lab = Lab::new();
+    let path = write(&lab, &config(), &GOOD.replacen("web Failed", "x", 1));
+    let outcome = test(&path, &["--json", "--coverage"]);
+    let said: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert_eq!(
+        (&said["version"], &said["passed"], &said["failed"]),
+        (&1.into(), &2.into(), &1.into()),
+        "{said:#}"
+    );
+    let suite = &said["configurations"][0];
+    assert!(
+        suite["error"].is_null() && suite["config"].as_str().unwrap().ends_with("relay.conf"),
+        "{said:#}"
+    );
+    let case = &suite["cases"][0];
+    assert_eq!((&case["name"], &case["passed"]), (&"ssh alone".into(), &false.into()));
+    assert!(case["failures"][0].as_str().unwrap().contains("d_ssh"), "{case:#}");
+    assert!(case["explained"].as_str().unwrap().contains("filter f_ssh"), "{case:#}");
+    let step = |label: &str| {
+        let steps = suite["coverage"]["steps"].as_array().expect("steps").clone();
+        steps.into_iter().find(|step| step["label"] == label).unwrap_or_else(|| panic!("{label}: {suite:#}"))
+    };
+    assert!(step("filter f_ssh")["passed"].as_u64() > Some(0));
+}
+
 #[test]
 fn time_passes_as_the_case_says() {
     let lab = Lab::new();
