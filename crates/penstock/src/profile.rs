@@ -14,6 +14,7 @@ pub use sampler::run as sample;
 
 use control::cli::ProfileArgs;
 use control::client::{Status, request};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -21,18 +22,25 @@ use std::time::Duration;
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 pub fn run(args: &ProfileArgs) -> ExitCode {
-    let asked = format!("PROFILE {}", args.seconds);
-    let answer = args.running.socket().and_then(|socket| {
-        let reply = request(&socket, &asked, Some(Duration::from_secs(args.seconds) + ANSWER_MAX));
-        let reply = reply.map_err(|error| error.explained())?;
-        match reply.status {
-            Status::Ok => Ok(reply.text),
-            Status::Fail | Status::Retry => Err(reply.text.trim_end().to_owned()),
-        }
-    });
+    let answer = args.running.socket().and_then(|socket| ask(&socket, args.seconds));
     let shown = answer.and_then(|text| if args.json { Ok(text) } else { report::text(&text) });
     crate::printing::finish(shown.map(|text| {
         crate::printing::print(&text);
         true
     }))
+}
+
+/// A profile of so many seconds, for people.
+pub fn text_of(socket: &Path, seconds: u64) -> Result<String, String> {
+    report::text(&ask(socket, seconds)?)
+}
+
+fn ask(socket: &Path, seconds: u64) -> Result<String, String> {
+    let patience = Duration::from_secs(seconds) + ANSWER_MAX;
+    let reply = request(socket, &format!("PROFILE {seconds}"), Some(patience));
+    let reply = reply.map_err(|error| error.explained())?;
+    match reply.status {
+        Status::Ok => Ok(reply.text),
+        Status::Fail | Status::Retry => Err(reply.text.trim_end().to_owned()),
+    }
 }

@@ -2,6 +2,7 @@
 //! the terminal.
 
 mod board;
+mod cpu;
 mod screen;
 
 use board::{Board, Sample};
@@ -47,7 +48,7 @@ fn once(args: &TopArgs, interval: Duration) -> Result<String, String> {
     board.add(sample(&socket)?);
     std::thread::sleep(interval);
     board.add(sample(&socket)?);
-    Ok(board.table())
+    Ok(if args.json { board.json() } else { board.table() })
 }
 
 /// Draws until somebody ends it. The terminal is as before in any case.
@@ -56,7 +57,7 @@ fn live(args: &TopArgs, interval: Duration) -> Result<(), String> {
     let mut board = Board::new(args.sort, &args.only);
     board.add(sample(&socket)?);
     let mut terminal = ratatui::try_init().map_err(|error| format!("cannot draw: {error}"))?;
-    let mut screen = Screen::new(board);
+    let mut screen = Screen::new(board, socket.clone());
     let drawn = screen.run(&mut terminal, interval, &mut || sample(&socket));
     ratatui::restore();
     drawn.map_err(|error| format!("cannot draw: {error}"))

@@ -105,7 +105,11 @@ pub fn run_tap(args: &TapArgs) -> ExitCode {
     };
     let asked = TapRequest { reason, destination: args.destination.clone() };
     let shown = if args.past { past(args, &asked, &socket) } else { live(args, &asked, &socket) };
-    end(shown, "no message was dropped")
+    let nothing = match args.past {
+        true => "no message was dropped".to_owned(),
+        false => format!("no message was dropped within {} s; --past shows those of before", args.timeout),
+    };
+    end(shown, &nothing)
 }
 
 fn end(shown: Result<usize, String>, nothing: &str) -> ExitCode {

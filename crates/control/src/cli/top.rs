@@ -10,7 +10,7 @@ Examples:
   penstock top --sort dropped
   penstock top --once
 
-Keys: up and down choose a row, Enter shows all of it, Esc goes back; s sorts by the next column, / filters by name, Tab goes from sources
+Keys: up and down choose a row, Enter shows all of it, c where the processor time goes, Esc goes back; s sorts by the next column, / filters by name, Tab goes from sources
 to paths to destinations to all, p pauses, q ends.
 Exit code: 0; 1 no answer; 2 wrong usage, or there is no terminal.")]
 pub struct TopArgs {
@@ -20,6 +20,9 @@ pub struct TopArgs {
     /// Print one table and end
     #[arg(long)]
     pub once: bool,
+    /// With --once: print JSON
+    #[arg(long, requires = "once")]
+    pub json: bool,
     /// What is sorted by
     #[arg(long, value_enum, default_value_t = SortBy::Name)]
     pub sort: SortBy,

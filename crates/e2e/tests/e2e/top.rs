@@ -39,6 +39,17 @@ fn a_table_for_scripts() {
     assert_eq!(words[..6], ["destination", "d_gone#0", "0", "0", "0%", "10"], "{outcome:?}");
     assert!(words.contains(&"90"), "{outcome:?}");
     assert!(top(&[]).stdout.contains("source"));
+    let said: serde_json::Value =
+        serde_json::from_str(&top(&["--json", "--sort", "dropped", "--only", "d_"]).stdout).expect("JSON");
+    let row = &said["rows"][0];
+    assert_eq!(
+        (&said["version"], &row["name"], &row["waiting"], &row["dropped_by_reason"]["queue-full"]),
+        (&1.into(), &"d_gone#0".into(), &10.into(), &90.into()),
+        "{said:#}"
+    );
+    // What was dropped before is not what is dropped from now on: that is said.
+    let outcome = run_command(&["tap", "--dropped", "--timeout", "1", "--state-dir", &state]);
+    assert!(outcome.code == Some(1) && outcome.stderr.contains("within 1 s; --past shows"), "{outcome:?}");
     // Without a terminal there is nothing to draw on; without a program nothing to say.
     let outcome = run_command(&["top", "--state-dir", &state]);
     assert!(outcome.code == Some(2) && outcome.stderr.contains("--once"), "{outcome:?}");
@@ -100,6 +111,11 @@ fn the_screen_obeys_its_keys() {
     tmux.wait("all of it", |text| text.contains("queue-full  90") && text.contains("waiting    10"));
     tmux.press(&["Escape"]);
     tmux.wait("the table again", |text| text.contains("s sort"));
+    // What processor time goes where, and back.
+    tmux.press(&["c"]);
+    tmux.wait("a profile", |text| text.contains("limited by") && text.contains("CPU of"));
+    tmux.press(&["c"]);
+    tmux.wait("the table once more", |text| text.contains("c CPU"));
     tmux.press(&["p"]);
     tmux.wait("the pause", |text| text.contains("paused"));
     tmux.press(&["q"]);

@@ -1,10 +1,13 @@
 //! What top shows: two samples of the ledger, and the rows made of their difference.
 
 use control::cli::SortBy;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::time::Instant;
+
+/// Of the JSON; grows when something is removed or changes its meaning.
+const VERSION: u32 = 1;
 
 /// Which part of the ledger a row is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -209,6 +212,12 @@ impl Board {
     }
 
     /// For `--once`: columns as wide as what is in them.
+    /// The same rows for scripts.
+    pub fn json(&self) -> String {
+        let rows: Vec<Value> = self.lines().iter().map(row_of).collect();
+        format!("{:#}\n", json!({ "version": VERSION, "rows": rows }))
+    }
+
     pub fn table(&self) -> String {
         let rows: Vec<Vec<String>> = self.lines().iter().map(|line| cells(line).to_vec()).collect();
         let head: Vec<String> = HEAD.iter().map(|head| (*head).to_owned()).collect();
@@ -229,6 +238,26 @@ impl Board {
         }
         out
     }
+}
+
+fn row_of(line: &Line) -> Value {
+    let reasons: serde_json::Map<String, Value> =
+        line.reasons.iter().map(|(reason, count)| (reason.clone(), (*count).into())).collect();
+    json!({
+        "part": line.part.name(),
+        "name": line.name,
+        "detail": line.detail,
+        "in_per_second": line.rate_in,
+        "out_per_second": line.rate_out,
+        "share_percent": line.share,
+        "waiting": line.waiting,
+        "oldest_seconds": line.oldest,
+        "dropped": line.dropped,
+        "dropped_per_second": line.drop_rate,
+        "dropped_by_reason": reasons,
+        "state": line.state,
+        "sentence": line.sentence,
+    })
 }
 
 pub const HEAD: [&str; 9] = ["", "name", "in/s", "out/s", "share", "waiting", "oldest", "dropped", "state"];
@@ -295,6 +324,13 @@ mod tests {
         let table = board.table();
         let first = table.lines().nth(1).unwrap_or_default();
         assert!(first.contains("10 (+5/s)") && first.contains("7 s") && first.ends_with("drops"), "{table}");
+        let rows: Value = serde_json::from_str(&board.json()).expect("JSON");
+        assert_eq!((&rows["version"], &rows["rows"][0]["name"]), (&1.into(), &"d_b".into()), "{rows:#}");
+        assert_eq!(
+            (&rows["rows"][0]["in_per_second"], &rows["rows"][0]["dropped_by_reason"]["queue-full"]),
+            (&300.0.into(), &10.into()),
+            "{rows:#}"
+        );
         assert!(Sample::read("{}", begin).is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! The screen of top: one table, one row in full, and the keys.
 
 use super::board::{Board, HEAD, Line, Sample, cells};
+use super::cpu::Cpu;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Modifier, Style};
@@ -8,7 +9,11 @@ use ratatui::text::Line as TextLine;
 use ratatui::widgets::{Paragraph, Row, Table, TableState, Wrap};
 use ratatui::{DefaultTerminal, Frame};
 use std::io;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
+
+/// Of one profile.
+const PROFILE_SECONDS: u64 = 1;
 
 pub struct Screen {
     board: Board,
@@ -18,14 +23,18 @@ pub struct Screen {
     /// The keys make a filter.
     is_typing: bool,
     is_paused: bool,
+    /// Where the processor time goes, in place of the table.
+    cpu: Option<Cpu>,
+    socket: PathBuf,
     /// The program did not answer.
     error: Option<String>,
 }
 
 impl Screen {
-    pub fn new(board: Board) -> Screen {
+    pub fn new(board: Board, socket: PathBuf) -> Screen {
         let chosen = TableState::default().with_selected(0);
-        Screen { board, chosen, is_single: false, is_typing: false, is_paused: false, error: None }
+        let (is_single, is_typing, is_paused) = (false, false, false);
+        Screen { board, chosen, is_single, is_typing, is_paused, cpu: None, socket, error: None }
     }
 
     pub fn run(
@@ -83,7 +92,13 @@ impl Screen {
             KeyCode::Home => self.chosen.select_first(),
             KeyCode::End => self.chosen.select_last(),
             KeyCode::Enter => self.is_single = true,
-            KeyCode::Esc => self.is_single = false,
+            KeyCode::Esc => (self.is_single, self.cpu) = (false, None),
+            KeyCode::Char('c') => {
+                self.cpu = match self.cpu.take() {
+                    None => Some(Cpu::open(self.socket.clone(), PROFILE_SECONDS)),
+                    Some(_) => None,
+                };
+            }
             KeyCode::Char('s') => self.board.sort_next(),
             KeyCode::Tab => self.board.part_next(),
             KeyCode::Char('p') => self.is_paused = !self.is_paused,
@@ -101,6 +116,9 @@ impl Screen {
         frame.render_widget(Paragraph::new(self.title(&lines)), head);
         frame
             .render_widget(Paragraph::new(self.hint()).style(Style::new().add_modifier(Modifier::DIM)), foot);
+        if let Some(cpu) = &self.cpu {
+            return frame.render_widget(Paragraph::new(cpu.text()), body);
+        }
         let single = self.chosen.selected().map(|at| at.min(lines.len().saturating_sub(1)));
         match single.and_then(|at| lines.get(at)).filter(|_| self.is_single) {
             Some(line) => frame.render_widget(Paragraph::new(full(line)).wrap(Wrap { trim: false }), body),
@@ -128,6 +146,9 @@ impl Screen {
         if let Some(error) = &self.error {
             return format!("no answer: {}", error.lines().next().unwrap_or_default());
         }
+        if self.cpu.is_some() {
+            return "penstock top: where the processor time goes, second by second".to_owned();
+        }
         let part = self.board.part.map_or("all", |part| part.name());
         let paused = if self.is_paused { ", paused" } else { "" };
         let rows = stdio::counted(lines.len() as u64, "row", "rows");
@@ -135,10 +156,10 @@ impl Screen {
     }
 
     fn hint(&self) -> String {
-        match (self.is_typing, self.is_single) {
+        match (self.is_typing, self.is_single || self.cpu.is_some()) {
             (true, _) => format!("filter: {}_", self.board.only),
             (false, true) => "Esc back  q end".to_owned(),
-            (false, false) => "Enter more  s sort  / filter  Tab part  p pause  q end".to_owned(),
+            (false, false) => "Enter more  c CPU  s sort  / filter  Tab part  p pause  q end".to_owned(),
         }
     }
 }
