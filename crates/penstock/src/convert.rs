@@ -13,8 +13,12 @@ mod templates;
 
 use crate::{EXIT_CONFIG, EXIT_USAGE, printing};
 use control::cli::ConvertArgs;
+use serde_json::{Value, json};
 use statements::Converter;
 use std::process::ExitCode;
+
+/// Of the JSON; grows when something is removed or changes its meaning.
+const VERSION: u32 = 1;
 
 /// What was read, and what is not converted of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,10 +37,23 @@ pub fn run(args: &ConvertArgs) -> ExitCode {
         return ExitCode::from(EXIT_USAGE);
     }
     let (text, left) = output::render(converter, &args.config.display().to_string());
-    for Left { at, text, why } in &left {
-        stdio::err!("{at}: not converted: {text} ({why})");
+    match args.json {
+        true => {
+            let list: Vec<Value> = left
+                .iter()
+                .map(|Left { at, text, why }| json!({ "at": at, "text": text, "why": why }))
+                .collect();
+            let report = json!({ "version": VERSION, "configuration": text, "not_converted": list });
+            printing::print(&format!("{report:#}\n"));
+        }
+        false => {
+            for Left { at, text, why } in &left {
+                stdio::err!("{at}: not converted: {text} ({why})");
+            }
+        }
     }
     match &args.output {
+        None if args.json => {}
         None => {
             printing::print(&text);
         }

@@ -18,4 +18,7 @@ pub struct ConvertArgs {
     /// Write the configuration into this file, instead of printing it
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Print JSON: the configuration, and what is not converted
+    #[arg(long)]
+    pub json: bool,
 }

@@ -153,5 +153,14 @@ fn what_is_not_converted_is_listed() {
     assert!(written.contains(&format!("# {line}")), "{written}");
     assert!(written.contains("file(\"/var/log/all\""), "{written}");
     assert_eq!(run_command(&["check", &out.display().to_string()]).code, Some(0));
+    let outcome = run_command(&["convert", &path.display().to_string(), "--json"]);
+    let said: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    assert!(outcome.code == Some(1) && outcome.stderr.is_empty(), "{outcome:?}");
+    assert_eq!((&said["version"], said["configuration"].as_str()), (&1.into(), Some(written.as_str())));
+    let left = &said["not_converted"][0];
+    assert_eq!(left["at"], format!("{}:3", path.display()), "{said:#}");
+    assert!(
+        left["text"].as_str().unwrap().starts_with(":ommysql:") && !left["why"].as_str().unwrap().is_empty()
+    );
     assert_eq!(run_command(&["convert", "/nowhere/rsyslog.conf"]).code, Some(2));
 }

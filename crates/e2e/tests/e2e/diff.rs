@@ -111,6 +111,8 @@ fn messages_show_what_would_come_out_differently() {
     assert_eq!(example["new"][0], "/nowhere/all: web 42");
     assert!(!files.lab.path("nowhere").exists());
     let outcome = files.diff(OLD, &["--sample", &sample]);
+    // Three messages say nothing about how fast a configuration is.
+    assert!(outcome.stdout.contains("too little to compare"), "{outcome:?}");
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
     assert!(outcome.stdout.contains("same                         5"), "{}", outcome.stdout);
 }

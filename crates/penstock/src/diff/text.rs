@@ -7,6 +7,8 @@ use std::fmt::Write;
 
 /// Kinds of outcomes of one class that are shown.
 const SHOWN_MAX: usize = 20;
+/// Milliseconds of a processor, from which on two times can be compared.
+const COMPARED_MS_MIN: f64 = 50.0;
 /// Names that are listed.
 const NAMES_MAX: usize = 8;
 
@@ -92,6 +94,10 @@ fn sample(out: &mut String, sampled: &Sampled) {
         }
     }
     let [old, new] = sampled.cpu.map(|time| time.as_secs_f64() * 1000.0);
-    let change = if old > 0.0 { format!(", {:+.0} %", (new / old - 1.0) * 100.0) } else { String::new() };
+    // What takes less says more of the caches than of the configurations.
+    let change = match old.min(new) >= COMPARED_MS_MIN {
+        true => format!(", {:+.0} %", (new / old - 1.0) * 100.0),
+        false => ", too little to compare: take more messages".to_owned(),
+    };
     let _ = writeln!(out, "  CPU, step by step    {old:>9.1} ms -> {new:.1} ms{change}");
 }
