@@ -56,6 +56,8 @@ fn elasticsearch_http() {
     let (_, action, _) =
         bulk("elasticsearch-http(url(\"%url%/_bulk\") index(\"i\") type(\"doc\") op-type(\"create\"))");
     assert_eq!(action, json!({"create": {"_index": "i", "_type": "doc"}}));
+    let (_, action, _) = bulk("elasticsearch-http(url(\"%url%/_bulk\") index(\"i\") custom-id(auto))");
+    assert_eq!(action["index"]["_id"].as_str().map(str::len), Some(36), "{action}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::call::Call;
 use crate::facts::{number, put};
-use crate::function::{ANY, Args, Build, Function, FunctionInfo, Plain};
+use crate::function::{ANY, Args, Build, Function, FunctionInfo, Plain, PlainCall};
 use crate::{Cost, Msg, RenderContext, TemplateError};
 use base64::engine::general_purpose::STANDARD;
 use base64::write::EncoderWriter;
@@ -62,6 +62,16 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         build: Build::Special(uuid),
         example: ("$(substr $(uuid) 14 1)", "4"),
         cost: Cost::of("16 random bytes of a generator of the worker"),
+    },
+    FunctionInfo {
+        name: "document-id",
+        usage: "ID",
+        help: "the id; a random UUID for the word `auto`, so that a document sent twice is the same document",
+        arity: (1, 1),
+        options: &[],
+        build: Build::Special(document_id),
+        example: ("$(document-id a-$PID)|$(substr $(document-id auto) 14 1)", "a-123|4"),
+        cost: Cost::ARGUMENTS,
     },
 ];
 
@@ -136,6 +146,20 @@ struct Uuid;
 
 fn uuid(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
     call.boxed(Uuid)
+}
+
+/// What is printed is stored, and stays the same however often it is sent.
+fn document_id(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
+    let id = call.template(0)?;
+    match id.literal() {
+        Some(b"auto") => call.boxed(Uuid),
+        _ => call.boxed(PlainCall { name: "document-id", args: Box::new([id]), run: joined }),
+    }
+}
+
+fn joined(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    out.extend_from_slice(args.joined());
+    ValueType::String
 }
 
 impl Function for Uuid {
