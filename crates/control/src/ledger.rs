@@ -192,6 +192,8 @@ pub struct Row {
     /// Driver and instance, or where the log path stands in the configuration; may be empty.
     pub detail: String,
     pub flow: Flow,
+    /// What a destination said of the last message that it refused; may be empty.
+    pub refused_with: String,
 }
 
 /// The whole balance at one moment.

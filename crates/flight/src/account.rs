@@ -2,7 +2,7 @@
 //! by that.
 
 use crate::bucket::Bucket;
-use crate::contract::Outcome;
+use crate::contract::{Outcome, Verdict};
 use crate::cut::{self, Cut};
 use crate::limits::Limits;
 use crate::pace::{Kind, Pace};
@@ -91,7 +91,11 @@ impl Account {
                 if delivered > 0 {
                     self.succeeded(now);
                 }
-                self.refused(refused, delivered, now);
+                let words = verdicts.iter().rev().find_map(|verdict| match verdict {
+                    Verdict::Refused(why) => Some(&**why),
+                    _ => None,
+                });
+                self.refused(refused, delivered, words.unwrap_or_default(), now);
                 if again > 0 {
                     self.pace.failed(Kind::Busy, after, now);
                     self.say("Destination takes some messages later", "the server has no room for them", now);
@@ -99,7 +103,7 @@ impl Account {
             }
             Outcome::Refused(why) => {
                 self.runs.settled(id, &State::Refused(Arc::from(why.as_str())));
-                self.refused(1, 0, now);
+                self.refused(1, 0, &why, now);
             }
             Outcome::Split(why) => self.split(id, &why, now),
             Outcome::Again { counts: true, why, .. } if self.runs.tries(id) + 1 >= self.limits.retries => {
@@ -132,19 +136,19 @@ impl Account {
 
     fn split(&mut self, id: u32, why: &str, now: Instant) {
         if self.runs.split(id, why) {
-            self.refused(1, 0, now);
+            self.refused(1, 0, why, now);
         }
     }
 
     /// Where nothing but refusals comes, it may not be the messages: they are lost slowly then, and it shows.
-    fn refused(&mut self, refused: usize, delivered: usize, now: Instant) {
+    fn refused(&mut self, refused: usize, delivered: usize, why: &str, now: Instant) {
         if refused == 0 || delivered > 0 {
             return;
         }
         self.refusals = self.refusals.saturating_add(1);
         if self.refusals > REFUSALS_QUICK {
             self.pace.failed(Kind::Busy, None, now);
-            self.say("Destination refuses one message after the other", "none was taken in between", now);
+            self.say("Destination refuses one message after the other", why, now);
         }
     }
 

@@ -30,8 +30,8 @@ fn everything() -> Vec<Counter> {
     let mut flow = Flow { received: 5, delivered: 3, waiting: 1, ..Flow::default() };
     flow.dropped.add(DropReason::Kernel, 1);
     let balance = Ledger {
-        sources: vec![Row { name: "s_net#0".into(), detail: String::new(), flow }],
-        destinations: vec![Row { name: "d_n#0".into(), detail: String::new(), flow }],
+        sources: vec![Row { name: "s_net#0".into(), flow, ..Row::default() }],
+        destinations: vec![Row { name: "d_n#0".into(), flow, ..Row::default() }],
         ..Ledger::default()
     };
     all.extend(ledger(&balance));

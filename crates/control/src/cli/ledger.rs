@@ -124,7 +124,7 @@ mod tests {
 
         let mut fake = Fake::default();
         let flow = Flow { received: 1, ..Flow::default() };
-        fake.ledger.paths.push(Row { name: "log".into(), detail: String::new(), flow });
+        fake.ledger.paths.push(Row { name: "log".into(), flow, ..Row::default() });
         let _server = Server::start(ServerOptions::new(&socket), Arc::new(fake)).expect("server");
         assert_eq!(run(folder.path()), one);
     }

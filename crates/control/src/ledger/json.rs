@@ -43,7 +43,7 @@ fn row(row: &Row) -> Value {
     let flow = &row.flow;
     let dropped: Map<String, Value> =
         flow.dropped.iter().map(|(reason, n)| (reason.name().to_owned(), n.into())).collect();
-    json!({
+    let mut value = json!({
         "name": row.name,
         "detail": row.detail,
         "received": flow.received,
@@ -56,7 +56,11 @@ fn row(row: &Row) -> Value {
         "received_bytes": flow.received_bytes,
         "delivered_bytes": flow.delivered_bytes,
         "balanced": flow.balanced(),
-    })
+    });
+    if !row.refused_with.is_empty() {
+        value["refused_with"] = row.refused_with.as_str().into();
+    }
+    value
 }
 
 fn read_rows(value: &Value, section: &str) -> Result<Vec<Row>, String> {
@@ -116,5 +120,6 @@ fn read_row(value: &Value) -> Result<Row, String> {
             received_bytes: number("received_bytes")?,
             delivered_bytes: number("delivered_bytes")?,
         },
+        refused_with: text("refused_with"),
     })
 }

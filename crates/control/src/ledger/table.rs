@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Ledger, Row};
+use super::{DropReason, Ledger, Row};
 
 const COLUMNS: [&str; 6] = ["received", "delivered", "waiting", "filtered", "dropped", "bytes in"];
 /// A name longer than this has a line of its own above its numbers.
@@ -33,7 +33,11 @@ pub fn render(ledger: &Ledger) -> String {
             }
             for (reason, count) in row.flow.dropped.iter() {
                 // Writing to a String does not fail.
-                let _ = writeln!(out, "    dropped {count} {}: {}", reason.name(), reason.help());
+                let _ = write!(out, "    dropped {count} {}: {}", reason.name(), reason.help());
+                if reason == DropReason::Refused && !row.refused_with.is_empty() {
+                    let _ = write!(out, "; the last with {}", printable(&row.refused_with));
+                }
+                out.push('\n');
             }
             let difference = row.flow.difference();
             if difference != 0 {
@@ -45,15 +49,14 @@ pub fn render(ledger: &Ledger) -> String {
     }
     for block in &ledger.failures {
         let causes = block.causes.iter().map(|(cause, count)| format!("{count} {cause}"));
-        let place: String = block.place.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
-        let _ = writeln!(out, "filterx {place} failed: {}\n", causes.collect::<Vec<_>>().join(", "));
+        let (place, causes) = (printable(&block.place), causes.collect::<Vec<_>>().join(", "));
+        let _ = writeln!(out, "filterx {place} failed: {causes}\n");
     }
     let waits = ledger.waits.iter().map(|wait| ("waits", wait.sentence()));
     let held = ledger.held.iter().map(|held| ("held", held.sentence()));
     let disks = ledger.disks.iter().filter(|disk| disk.is_low).map(|disk| ("disk", disk.sentence()));
     for (word, sentence) in waits.chain(held).chain(disks) {
-        let text: String = sentence.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
-        let _ = writeln!(out, "{word}: {text}\n");
+        let _ = writeln!(out, "{word}: {}\n", printable(&sentence));
     }
     out.push_str(if ledger.balanced() {
         "balanced: every message received is accounted for\n"
@@ -68,6 +71,10 @@ fn label(row: &Row) -> String {
         "" => row.name.clone(),
         detail => format!("{} {detail}", row.name),
     };
+    printable(&text)
+}
+
+fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 

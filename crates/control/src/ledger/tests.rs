@@ -11,7 +11,7 @@ fn flow(received: u64, delivered: u64, waiting: u64, filtered: u64, drops: &[(Dr
 }
 
 fn row(name: &str, detail: &str, flow: Flow) -> Row {
-    Row { name: name.into(), detail: detail.into(), flow }
+    Row { name: name.into(), detail: detail.into(), flow, ..Row::default() }
 }
 
 fn sample() -> Ledger {

@@ -12,6 +12,8 @@ use std::time::SystemTime;
 pub const MESSAGES_MAX: usize = 100;
 /// Bytes kept of one message.
 const TEXT_BYTES_MAX: usize = 1024;
+/// Bytes kept of what was said of one.
+const WORDS_BYTES_MAX: usize = 300;
 
 /// A message that was dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +32,8 @@ pub struct Remain {
 pub struct Remains {
     queue_full: Mutex<Ring>,
     refused: Mutex<Ring>,
+    /// What the destination said of the last message that it refused.
+    refused_with: Mutex<String>,
 }
 
 #[derive(Debug, Default)]
@@ -65,6 +69,18 @@ impl Remains {
             let number = before.saturating_add((first + index + 1) as u64);
             ring.last.push_back(Remain { number, at, text, bytes: message.len() });
         }
+    }
+
+    /// What the destination says of a message that it refuses.
+    pub fn keep_words(&self, why: &str) {
+        let mut words = self.refused_with.lock();
+        words.clear();
+        words.push_str(why.get(..why.floor_char_boundary(WORDS_BYTES_MAX)).unwrap_or(why));
+    }
+
+    /// What the destination said of the last message that it refused; empty when there is none.
+    pub fn refused_with(&self) -> String {
+        self.refused_with.lock().clone()
     }
 
     /// Those with numbers above `after` that are still there, the oldest first.

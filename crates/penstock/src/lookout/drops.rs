@@ -6,7 +6,7 @@ use super::spell::{Manner, Spell, Word, note};
 use crate::subject::balance::reason_of;
 use control::DropReason;
 use engine::View;
-use engine::ledger::{Drops, Reason};
+use engine::ledger::{Drops, Reason, Remains};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -53,12 +53,17 @@ impl DropLog {
     /// Says what there is to say; the destinations that lose at least as much as they deliver.
     pub fn look(&mut self, view: &View, now: Instant) -> Vec<Refusing> {
         for source in &view.sources {
-            self.of(("source", source.id.as_str()), (&source.counters.dropped, 0), now);
+            self.of(("source", source.id.as_str()), (&source.counters.dropped, 0), None, now);
         }
         let mut refusing = Vec::new();
         for (id, destination) in &view.destinations {
             let (counters, place) = (destination.counters(), ("destination", id.as_str()));
-            refusing.extend(self.of(place, (&counters.dropped, counters.delivered.value()), now));
+            refusing.extend(self.of(
+                place,
+                (&counters.dropped, counters.delivered.value()),
+                Some(&counters.remains),
+                now,
+            ));
         }
         self.0.retain(|(_, name, _), _| {
             view.sources.iter().any(|source| source.id == *name)
@@ -71,6 +76,7 @@ impl DropLog {
         &mut self,
         place: (&'static str, &str),
         (drops, delivered): (&Drops, u64),
+        remains: Option<&Remains>,
         now: Instant,
     ) -> Option<Refusing> {
         let mut refusing = None;
@@ -82,7 +88,8 @@ impl DropLog {
                 if loss.spell.is_none() {
                     loss.delivered_before = delivered;
                 }
-                loss.note(place, reason_of(reason), count, now);
+                let words = remains.filter(|_| reason == Reason::Refused).map(Remains::refused_with);
+                loss.note(place, (reason_of(reason), words.as_deref()), count, now);
                 if let Some(dropped) = loss.prevailing(delivered) {
                     let destination = place.1.to_owned();
                     refusing = Some(Refusing { destination, reason: reason_of(reason), dropped });
@@ -102,11 +109,22 @@ impl Loss {
         prevails.then_some(dropped)
     }
 
-    fn note(&mut self, (kind, name): (&'static str, &str), reason: DropReason, count: u64, now: Instant) {
+    /// `words`: what the destination said of the last one, where it has said something.
+    fn note(
+        &mut self,
+        (kind, name): (&'static str, &str),
+        (reason, words): (DropReason, Option<&str>),
+        count: u64,
+        now: Instant,
+    ) {
         // Counters may have been reset.
         let (before, is_more) = (self.count.min(count), count > self.count);
         self.count = count;
-        let (word, why) = (note(&mut self.spell, is_more, MANNER, now), reason.help());
+        let word = note(&mut self.spell, is_more, MANNER, now);
+        let why = match words.filter(|words| !words.is_empty()) {
+            Some(words) => format!("{}; the last with {words}", reason.help()),
+            None => reason.help().to_owned(),
+        };
         let (name, reason) = (&name, &reason.name());
         match word {
             Word::Nothing => {}
@@ -124,7 +142,13 @@ impl Loss {
                 self.said = count;
                 oplog::error(
                     "Messages are still dropped",
-                    &[(kind, name), ("reason", reason), ("dropped", &dropped), ("dropped_in_all", &all)],
+                    &[
+                        (kind, name),
+                        ("reason", reason),
+                        ("dropped", &dropped),
+                        ("dropped_in_all", &all),
+                        ("why", &why),
+                    ],
                 );
             }
             Word::Ended(lasted) => {

@@ -86,12 +86,22 @@ impl Section {
     }
 
     fn rows(&self, shown: &[Kept], until: Instant) -> impl Iterator<Item = Row> {
-        let earlier = Row { name: EARLIER.to_owned(), detail: REMOVED.to_owned(), flow: self.earlier };
+        let earlier = Row {
+            name: EARLIER.to_owned(),
+            detail: REMOVED.to_owned(),
+            flow: self.earlier,
+            ..Row::default()
+        };
         let rows = self.entries.iter().map(move |entry| {
             let live = entry.live.iter().filter(|account| !has(shown, account));
             let mut flow = entry.past;
             live.for_each(|account| flow.add(&account.settled(until)));
-            Row { name: entry.name.clone(), detail: format!("{} {REMOVED}", entry.detail), flow }
+            Row {
+                name: entry.name.clone(),
+                detail: format!("{} {REMOVED}", entry.detail),
+                flow,
+                ..Row::default()
+            }
         });
         let all: Vec<Row> = [earlier].into_iter().chain(rows).collect();
         all.into_iter()

@@ -48,6 +48,14 @@ impl Account {
         settled(until, || self.flow())
     }
 
+    /// What the destination said of the last message that it refused.
+    fn refused_with(&self) -> String {
+        match self {
+            Account::Destination(counters) | Account::Gone(counters) => counters.remains.refused_with(),
+            _ => String::new(),
+        }
+    }
+
     /// Whether the ledger shows it with these numbers.
     pub fn is_shown(&self, flow: &Flow) -> bool {
         match self {
@@ -131,7 +139,11 @@ pub fn of(view: &View, removed: &History) -> Ledger {
     let rows = |kept: Vec<Kept>| -> Vec<Row> {
         let rows = kept.into_iter().map(|kept| (kept.account.settled(until), kept));
         let shown = rows.filter(|(flow, kept)| kept.account.is_shown(flow));
-        shown.map(|(flow, kept)| Row { name: kept.name, detail: kept.detail, flow }).collect()
+        let row = |(flow, kept): (Flow, Kept)| {
+            let refused_with = kept.account.refused_with();
+            Row { name: kept.name, detail: kept.detail, flow, refused_with }
+        };
+        shown.map(row).collect()
     };
     let mut ledger = Ledger {
         sources: rows(accounts.sources),
