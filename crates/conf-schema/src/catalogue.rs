@@ -14,6 +14,9 @@ pub struct Unavailable {
     pub remedy: &'static str,
 }
 
+/// The remedy for what is a block of the library, which the configuration does not include.
+pub const INCLUDE_LIBRARY: &str = "it is a block of the configuration library: add `@include \"scl.conf\"`";
+
 #[derive(Clone, Copy, Debug)]
 pub struct Catalogue {
     pub components: &'static [&'static Component],
@@ -41,8 +44,11 @@ impl Catalogue {
         let what = context.as_str();
         let known = self.unavailable.iter().find(|u| u.context == context && same_keyword(u.name, name));
         if let Some(missing) = known {
-            let text =
-                format!("`{}()` is a {what} of syslog-ng that penstock does not have yet", missing.name);
+            let name = missing.name;
+            let text = match missing.remedy == INCLUDE_LIBRARY {
+                true => format!("`{name}()` is a {what} of the library, which is not included"),
+                false => format!("`{name}()` is a {what} of syslog-ng that penstock does not have yet"),
+            };
             diags.push(Diagnostic::error("O0112", text, call.name.span).help(missing.remedy));
             return None;
         }

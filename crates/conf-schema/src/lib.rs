@@ -16,7 +16,7 @@ mod settings;
 mod spec;
 mod value;
 
-pub use catalogue::{Catalogue, Unavailable};
+pub use catalogue::{Catalogue, INCLUDE_LIBRARY, Unavailable};
 pub use codes::CODES;
 pub use cost::{Cost, Measured};
 pub use effective::{Effective, Source};

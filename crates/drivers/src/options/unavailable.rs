@@ -1,7 +1,7 @@
 //! Drivers and parsers of syslog-ng that this version does not have: refused by name, with what to do
 //! instead.
 
-use conf_schema::{Context, Unavailable};
+use conf_schema::{Context, INCLUDE_LIBRARY as LIBRARY, Unavailable};
 
 const fn source(name: &'static str, remedy: &'static str) -> Unavailable {
     Unavailable { context: Context::Source, name, remedy }
@@ -20,7 +20,6 @@ const SCRIPT: &str = "write it in Python: `python(class(\"module.Class\"))` with
                       same (docs/python.md)";
 const SCRIPT_PARSER: &str = "write it in Python: `python(class(\"module.Class\"))` with a LogParser whose parse() does the same (docs/python.md)";
 const FETCH: &str = "let another program fetch the messages and send them to `network()`";
-const LIBRARY: &str = "it is a block of the configuration library: add `@include \"scl.conf\"`";
 
 #[cfg(not(all(
     feature = "http",
