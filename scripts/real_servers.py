@@ -1,5 +1,5 @@
 """Servers of `./x servers`, started with data in a folder that goes with them: what a driver says to reach one, and how many messages it has."""
-import os, pathlib, pwd, shutil, socket, subprocess, time
+import json, os, pathlib, pwd, shutil, socket, subprocess, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SERVERS = ROOT / "target/servers"
@@ -32,6 +32,9 @@ def said(command, **more):
 
 class Server:
     """A process, what the driver says to reach it, how many messages it has."""
+
+    # The driver is a block of the configuration library.
+    library = False
 
     def __init__(self, folder):
         self.folder, self.port, self.process = folder, free_port(), None
@@ -220,6 +223,37 @@ class Hdfs(Server):
         return f"curl -sL 'http://127.0.0.1:{self.web}/webhdfs/v1/logs/log?op=OPEN&user.name={pwd.getpwuid(os.geteuid()).pw_name}'"
 
 
+class Opensearch(Server):
+    library = True
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        there, between = SERVERS / "opensearch", free_port()
+        shutil.copytree(there / "home/config", folder / "config")
+        (folder / "tmp").mkdir()
+        (folder / "config/opensearch.yml").write_text(
+            f"discovery.type: single-node\nhttp.port: {self.port}\ntransport.port: {between}\nnetwork.host: 127.0.0.1\n"
+            f"path.data: {folder}/data\npath.logs: {folder}/logs\ncluster.routing.allocation.disk.threshold_enabled: false\n")
+        words = {"JAVA_HOME": (there / "java").read_text().strip(), "PATH_CONF": folder / "config", "TMPDIR": folder / "tmp", "JAVA_OPTS": "-Xms1g -Xmx1g"}
+        # It refuses to run as root; here it only believes that it does not.
+        away = ["unshare", "--user", "--map-user=1000", "--map-group=1000"] if os.geteuid() == 0 else []
+        self.start(away + [there / "home/bin/opensearch"], env={**os.environ, **{f"OPENSEARCH_{name}": str(value) for name, value in words.items()}})
+        wait("OpenSearch", lambda: subprocess.run(["curl", "-sf", "-o", "/dev/null", self.url("_cluster/health")]).returncode == 0)
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.port}/{path}"
+
+    def driver(self):
+        return f'opensearch(url("{self.url("_bulk")}") index("logs") custom-id(auto) op-type("create") workers(2) batch-lines(5000))'
+
+    def count(self):
+        said(["curl", "-sf", "-X", "POST", self.url("logs/_refresh")])
+        return json.loads(said(["curl", "-sf", self.url("logs/_count")]))["count"]
+
+    def look(self):
+        return f"curl '{self.url('logs/_search?pretty')}'"
+
+
 class Mongodb(Server):
     def __init__(self, folder):
         super().__init__(folder)
@@ -255,4 +289,4 @@ class Mosquitto(Server):
 
 
 KINDS = {"postgresql": Postgresql, "mariadb": Mariadb, "sqlite": Sqlite, "redis": Redis, "kafka": Kafka, "kafka-lz4": KafkaLz4,
-         "kafka-zstd": KafkaZstd, "s3": S3, "hdfs": Hdfs, "mongodb": Mongodb, "mosquitto": Mosquitto, "kafka-source": Kafka}
+         "kafka-zstd": KafkaZstd, "s3": S3, "hdfs": Hdfs, "mongodb": Mongodb, "opensearch": Opensearch, "mosquitto": Mosquitto, "kafka-source": Kafka}

@@ -30,6 +30,7 @@ pub mod redis;
 pub mod relp;
 pub mod s3;
 pub mod scripted;
+pub mod search;
 pub mod sender;
 pub mod skip;
 pub mod snmp;

@@ -90,6 +90,7 @@ mod rows;
 mod s3;
 mod sandbox;
 mod sealed;
+mod search;
 mod secrets;
 mod seeing;
 mod signals;
