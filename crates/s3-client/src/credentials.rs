@@ -127,7 +127,7 @@ impl Credentials {
             region: &role.region,
             service: "sts",
             headers: &headers,
-            body: body.as_bytes(),
+            body: Some(body.as_bytes()),
         };
         let added = sign(&signed, account, SystemTime::now());
         headers.extend(added);

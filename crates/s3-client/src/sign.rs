@@ -5,6 +5,9 @@ use ring::{digest, hmac};
 use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// What stands for the digest of a body that is not signed.
+const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
+
 /// A request as far as it is signed.
 pub struct Signed<'a> {
     pub method: &'a str,
@@ -17,14 +20,16 @@ pub struct Signed<'a> {
     pub service: &'a str,
     /// In any order, with lower case names; `host` is among them.
     pub headers: &'a [(String, String)],
-    pub body: &'a [u8],
+    /// None: TLS protects it, and nothing else has to.
+    pub body: Option<&'a [u8]>,
 }
 
 /// The headers that are to be added: the time, the digest of the body, the signature.
 pub fn sign(request: &Signed<'_>, account: &Account, now: SystemTime) -> Vec<(String, String)> {
     let stamp = stamp(now);
     let day = stamp.get(..8).unwrap_or_default();
-    let body = hex(digest::digest(&digest::SHA256, request.body).as_ref());
+    let digest_of = |body| hex(digest::digest(&digest::SHA256, body).as_ref());
+    let body = request.body.map_or_else(|| UNSIGNED.to_owned(), digest_of);
     let mut added =
         vec![("x-amz-content-sha256".to_owned(), body.clone()), ("x-amz-date".to_owned(), stamp.clone())];
     added.extend(account.token.iter().map(|token| ("x-amz-security-token".to_owned(), token.to_string())));
@@ -107,7 +112,7 @@ mod tests {
             region: "us-east-1",
             service: "s3",
             headers: &headers,
-            body: b"Welcome to Amazon S3.",
+            body: Some(b"Welcome to Amazon S3."),
         };
         let at = UNIX_EPOCH + Duration::from_secs(1_369_353_600);
         let added = sign(&request, &account, at);
@@ -139,7 +144,7 @@ mod tests {
             region: "us-east-1",
             service: "s3",
             headers: &headers,
-            body: b"",
+            body: Some(b""),
         };
         let added = sign(&request, &account, UNIX_EPOCH + Duration::from_secs(1_369_353_600));
         let words = &added[2].1;

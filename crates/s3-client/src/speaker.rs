@@ -71,7 +71,8 @@ impl Speaker {
             region: &plan.region,
             service: "s3",
             headers: &headers,
-            body: &ask.body,
+            // Its digest costs as much as everything else that is done for a message.
+            body: (!plan.url.is_secure).then_some(&*ask.body),
         };
         let added = sign(&signed, &account, SystemTime::now());
         headers.extend(added);
