@@ -248,3 +248,52 @@ fn every_commented_example_of_the_first_configuration_is_right() {
     assert_eq!(errors, Vec::<&str>::new(), "{}", said.stderr);
     assert_eq!(uncommented.iter().filter(|line| line.starts_with("log {")).count(), 10, "{uncommented:?}");
 }
+
+/// What the installation tells the service manager to do, where these services run.
+fn told_by_postinst(lab: &Lab, args: &str, active: &[&str]) -> (String, String) {
+    let (bin, told) = (lab.path("bin"), lab.path("told"));
+    std::fs::create_dir_all(&bin).expect("a folder");
+    std::fs::write(&told, "").expect("a file");
+    let active = active.join("|");
+    let stubs = [
+        (
+            "systemctl",
+            format!("case \"$*\" in *is-active*) case \"$3\" in {active}) ;; *) false ;; esac ;; esac"),
+        ),
+        ("deb-systemd-invoke", format!("echo \"$*\" >>'{}'", told.display())),
+        ("deb-systemd-helper", String::new()),
+        ("systemd-sysusers", String::new()),
+        ("systemd-tmpfiles", String::new()),
+        ("install", String::new()),
+        ("penstock", String::new()),
+    ];
+    for (name, text) in stubs {
+        let path = bin.join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("a stub");
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
+    }
+    let script = std::fs::read_to_string(root().join("packaging/deb/postinst")).expect("the script");
+    let booted = lab.dir().display().to_string();
+    let script =
+        script.replace("/run/systemd/system", &booted).replace("/lib/systemd/system/penstock", "/none");
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let command = format!("set -- {args}\n{script}");
+    let said = Command::new("sh").args(["-c", &command]).env("PATH", path).output().expect("a shell");
+    assert!(said.status.success(), "{said:?}");
+    (lab.text("told"), String::from_utf8_lossy(&said.stderr).into_owned())
+}
+
+#[test]
+fn an_installation_starts_no_service_beside_rsyslog() {
+    let lab = Lab::new();
+    let (told, said) = told_by_postinst(&lab, "configure ''", &["rsyslog.service"]);
+    assert_eq!(told, "", "{said}");
+    assert!(said.contains("apt purge rsyslog"), "{said}");
+    let (told, said) = told_by_postinst(&lab, "configure ''", &["none"]);
+    assert_eq!((told.as_str(), said.as_str()), ("start penstock.service\n", ""));
+    // Who has both has decided so.
+    let (told, said) = told_by_postinst(&lab, "configure 0.1.0", &["rsyslog.service", "penstock.service"]);
+    assert_eq!((told.as_str(), said.as_str()), ("reload penstock.service\n", ""));
+    let (told, _) = told_by_postinst(&lab, "configure 0.1.0", &["rsyslog.service"]);
+    assert_eq!(told, "start penstock.service\n");
+}
