@@ -4,6 +4,7 @@
 
 mod address;
 mod codes;
+pub mod options;
 mod packet;
 mod session;
 mod subscriber;

@@ -1,39 +1,34 @@
 //! `mqtt()`: messages published to a server of MQTT 3.1.1 or 5, each judged by the answer to its packet.
 
-use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
 use delivery::batching::Batching;
 use delivery::writer::{Fields, Writer};
 use delivery::{disk_buffer, writing};
 use diag::{Diagnostics, Reported};
-use dialogue::{Dial, HTTP_PROXY, SERVER, Where, dial};
+use dialogue::{Dial, HTTP_PROXY, SERVER, dial};
 use driver_options::Reading;
 use driver_options::batch_groups::BATCHES;
 use driver_options::output_groups::{DESTINATION, TEMPLATE};
 use driver_options::tls_groups::SECURE_CLIENT;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use mqtt_client::{Login, MqttSession, Plan, Quality, Version, is_topic};
+use mqtt_client::options::{CLIENT, keep_alive, login, quality, server, version};
+use mqtt_client::{MqttSession, Plan, is_topic};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&MQTT, build)];
 
-const VERSIONS: &[Word] = &[
-    Word::new("3.1.1", "What every server speaks."),
-    Word::new("5", "Servers say why they refuse a message."),
-];
-const ADDRESS: &str = "tcp://localhost:1883";
 const TEMPLATE_TEXT: &str = "$ISODATE $HOST $MSGHDR$MSG";
 const FALLBACK: &str = "syslog/fallback";
 
 const OWN: &[Opt] = &[
     Opt::new(
-        "address",
-        Kind::Text,
-        Preset::Text(ADDRESS),
-        "The server: `tcp://host:port`, or `ssl://host:port` for connections with TLS; without a port 1883 and 8883.",
+        "topic",
+        Kind::Template,
+        Preset::None,
+        "The topic, which may have macros in it. It has to be given.",
     )
-    .sample("\"ssl://127.0.0.1:8883\""),
-    Opt::new("topic", Kind::Template, Preset::None, "The topic, which may have macros in it. It has to be given.").sample("syslog"),
+    .sample("syslog"),
     Opt::new(
         "fallback-topic",
         Kind::Text,
@@ -47,7 +42,6 @@ const OWN: &[Opt] = &[
         Preset::Int(0),
         "Quality of service: with 0 a message counts as delivered when it is sent, with 1 and 2 when the server has answered.",
     ),
-    Opt::new("keepalive", Kind::Int { min: 0, max: 65535 }, Preset::Int(60), "Seconds after which a silent side counts as gone; 0 is never."),
     Opt::new(
         "client-id",
         Kind::Text,
@@ -55,15 +49,10 @@ const OWN: &[Opt] = &[
         "The name of this client at the server; further workers have a number behind it.",
     )
     .sample("collector"),
-    Opt::new("username", Kind::Text, Preset::None, "The name of the login.").sample("me"),
-    Opt::new("password", Kind::Text, Preset::None, "Its password.").sample("secret"),
-    Opt::new(
-        "protocol-version",
-        Kind::Choice(VERSIONS),
-        Preset::Text("3.1.1"),
-        "The version of MQTT. Only in penstock.",
+    Opt::no_effect(
+        "cleansession",
+        "at a server there is nothing to remember for who only publishes: each connection is new",
     ),
-    Opt::no_effect("cleansession", "at a server there is nothing to remember for who only publishes: each connection is new"),
 ];
 
 static MQTT: Component = Component {
@@ -71,7 +60,7 @@ static MQTT: Component = Component {
     name: "mqtt",
     aliases: &[],
     positional: &[],
-    groups: &[&BATCHES, &SERVER, &HTTP_PROXY, &TEMPLATE, &DESTINATION, &SECURE_CLIENT],
+    groups: &[&CLIENT, &BATCHES, &SERVER, &HTTP_PROXY, &TEMPLATE, &DESTINATION, &SECURE_CLIENT],
     own: OWN,
     presets: &[("batch-lines", Preset::Int(LINES as i64))],
     not_yet: &[],
@@ -112,7 +101,7 @@ fn build(
     }
     let body = r.template_or("template", TEMPLATE_TEXT)?;
     let proxy = dialogue::proxy(s, r.diags)?;
-    let dial = Arc::new(Dial { proxy, ..dial(s, server(&mut r)?, r.diags)? });
+    let dial = Arc::new(Dial { proxy, ..dial(s, server(s, r.diags)?, r.diags)? });
     let mut writer = Writer::new(body, cx.identity);
     if fixed.is_none() {
         writer.parts = Some(Fields::of(vec![topic]));
@@ -145,34 +134,12 @@ fn build(
 
 fn plan(s: &Settings, (topic, fallback): (Option<String>, String), client_id: String) -> Plan {
     Plan {
-        version: if s.choice("protocol-version") == Some("5") { Version::Five } else { Version::Three },
+        version: version(s),
         client_id: s.text("client-id").map_or(client_id, str::to_owned),
-        login: Login {
-            user: s.text("username").map(str::to_owned),
-            password: s.text("password").map(str::to_owned),
-        },
-        keep_alive: s.int("keepalive").and_then(|n| u16::try_from(n).ok()).unwrap_or(60),
-        quality: match s.int("qos") {
-            Some(1) => Quality::AtLeastOnce,
-            Some(2) => Quality::Once,
-            _ => Quality::Sent,
-        },
+        login: login(s),
+        keep_alive: keep_alive(s),
+        quality: quality(s),
         topic,
         fallback,
-    }
-}
-
-/// What address() says.
-fn server(r: &mut Reading<'_>) -> Result<Where, Reported> {
-    let s = r.s;
-    let (address, at) = (s.text("address").unwrap_or(ADDRESS), s.span("address"));
-    let help = "write `address(\"tcp://host:1883\")` or `address(\"ssl://host:8883\")`";
-    match mqtt_client::address(address) {
-        Err(why) => r.wrong_at(at, why, help),
-        Ok(to) if !to.secured && s.block("tls").is_some() => {
-            let why = "tls() belongs to connections with TLS, and address() asks for one without";
-            r.wrong_at(at, why, help)
-        }
-        Ok(to) => Ok(to),
     }
 }

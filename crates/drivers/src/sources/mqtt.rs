@@ -4,7 +4,7 @@
 mod account;
 mod port;
 
-use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
 use diag::{Diagnostic, Diagnostics, Fault, Reported};
 use dialogue::{Dial, HTTP_PROXY, SERVER, dial, proxy};
 use driver_options::SECONDS_MAX;
@@ -14,7 +14,8 @@ use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::{Need, Shared};
 use intake::reading::{Defaults, Reading};
-use mqtt_client::{Login, Quality, Subscription, Version, is_filter};
+use mqtt_client::options::{CLIENT, keep_alive, login, quality, server, version};
+use mqtt_client::{Subscription, is_filter};
 use port::{MqttPort, Parts};
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,16 +25,8 @@ pub const PARTS: &[SourcePart] = &[SourcePart::new(&MQTT, build)];
 
 /// The value with the topic of a message.
 const TOPIC: &str = ".mqtt.topic";
-const ADDRESS: &str = "tcp://localhost:1883";
 
 const OWN: &[Opt] = &[
-    Opt::new(
-        "address",
-        Kind::Text,
-        Preset::Text(ADDRESS),
-        "The server: `tcp://host:port`, or `ssl://host:port` for connections with TLS; without a port 1883 and 8883.",
-    )
-    .sample("\"ssl://127.0.0.1:8883\""),
     Opt::new(
         "topic",
         Kind::TextList,
@@ -48,7 +41,6 @@ const OWN: &[Opt] = &[
         Preset::Int(0),
         "The highest quality of service: with 0 messages come without answers, with 1 and 2 the server keeps each until it is dealt with here.",
     ),
-    Opt::new("keepalive", Kind::Int { min: 0, max: 65535 }, Preset::Int(60), "Seconds after which a silent side counts as gone; 0 is never."),
     Opt::new(
         "client-id",
         Kind::Text,
@@ -61,14 +53,6 @@ const OWN: &[Opt] = &[
         Kind::Bool,
         Preset::Bool(false),
         "Have the server forget this client with each connection. Without it, the server keeps messages of quality 1 and 2 while the collector is away.",
-    ),
-    Opt::new("username", Kind::Text, Preset::None, "The name of the login.").sample("me"),
-    Opt::new("password", Kind::Text, Preset::None, "Its password.").sample("secret"),
-    Opt::new(
-        "protocol-version",
-        Kind::Choice(&[Word::new("3.1.1", "What every server speaks."), Word::new("5", "Servers say why they refuse something.")]),
-        Preset::Text("3.1.1"),
-        "The version of MQTT. Only in penstock.",
     ),
     Opt::new(
         "time-reopen",
@@ -84,7 +68,7 @@ static MQTT: Component = Component {
     name: "mqtt",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &MESSAGE_FORMAT, &SOURCE, &SERVER, &HTTP_PROXY, &SECURE_CLIENT],
+    groups: &[&CLIENT, &READER_FLAGS, &MESSAGE_FORMAT, &SOURCE, &SERVER, &HTTP_PROXY, &SECURE_CLIENT],
     own: OWN,
     presets: &[],
     not_yet: &[],
@@ -97,21 +81,7 @@ static MQTT: Component = Component {
 
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     let filters = filters(s, diags)?;
-    let address = s.text("address").unwrap_or(ADDRESS);
-    let help = "write `address(\"tcp://host:1883\")` or `address(\"ssl://host:8883\")`";
-    let to = match mqtt_client::address(address) {
-        Ok(to) if !to.secured && s.block("tls").is_some() => {
-            Err("tls() belongs to connections with TLS, and address() asks for one without")
-        }
-        other => other,
-    };
-    let to = match to {
-        Ok(to) => to,
-        Err(why) => {
-            diags.push(Diagnostic::error("D0302", why, s.span("address").ok_or(Reported)?).help(help));
-            return Err(Reported);
-        }
-    };
+    let to = server(s, diags)?;
     let described = format!("mqtt,{},{},{}", to.host, to.port, filters.join(","));
     let dial = Dial { proxy: proxy(s, diags)?, ..dial(s, to, diags)? };
     let defaults =
@@ -167,17 +137,12 @@ fn plan(s: &Settings, filters: Vec<String>, named: Option<&str>) -> Subscription
         (Some(id), _) | (None, Some(id)) => id.to_owned(),
         (None, None) => format!("syslog-ng-source-{}", filters.join("-")),
     };
-    let text = |name: &str| s.text(name).map(str::to_owned);
     Subscription {
-        version: if s.choice("protocol-version") == Some("5") { Version::Five } else { Version::Three },
+        version: version(s),
         client_id,
-        login: Login { user: text("username"), password: text("password") },
-        keep_alive: s.int("keepalive").and_then(|n| u16::try_from(n).ok()).unwrap_or(60),
-        quality: match s.int("qos") {
-            Some(1) => Quality::AtLeastOnce,
-            Some(2) => Quality::Once,
-            _ => Quality::Sent,
-        },
+        login: login(s),
+        keep_alive: keep_alive(s),
+        quality: quality(s),
         filters,
         is_clean: s.bool("cleansession").unwrap_or(false),
     }
