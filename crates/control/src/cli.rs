@@ -9,6 +9,7 @@ mod doctor;
 mod explain;
 mod filterx;
 mod graph;
+mod help;
 mod ledger;
 mod look;
 mod native;
@@ -107,7 +108,20 @@ impl CalledAs {
 
 /// Prints what clap has to say, to where it belongs, and gives the exit code: 0 for help, else `failure`.
 pub fn usage_exit(error: &clap::Error, failure: u8) -> ExitCode {
-    let printed = error.print();
+    let columns = help::columns().filter(|_| !error.use_stderr());
+    let printed = match columns {
+        Some(columns) => {
+            let is = |name: &str, holds: fn(&std::ffi::OsStr) -> bool| {
+                std::env::var_os(name).is_some_and(|value| holds(&value))
+            };
+            let is_plain = is("NO_COLOR", |value| !value.is_empty()) || is("TERM", |value| value == "dumb");
+            let text = error.render();
+            let text = if is_plain { text.to_string() } else { text.ansi().to_string() };
+            stdio::out_text!("{}", help::wrapped(&text, columns));
+            Ok(())
+        }
+        None => error.print(),
+    };
     if error.use_stderr() {
         // Nobody is left to tell when that fails.
         return ExitCode::from(failure);

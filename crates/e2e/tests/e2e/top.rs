@@ -122,3 +122,23 @@ fn the_screen_obeys_its_keys() {
     tmux.wait("the end", |text| text.contains("ended with 0"));
     penstock.stop();
 }
+
+/// Long lines of help are broken between words, as wide as the terminal is.
+#[test]
+fn help_is_as_wide_as_the_terminal() {
+    if Command::new("tmux").arg("-V").output().is_err() {
+        return skip("tmux is not there");
+    }
+    let lab = Lab::new();
+    let tmux = Tmux(format!("penstock-help-{}", lab.port("tmux")));
+    let command = format!("'{}' explain --help; echo ended with $?; cat", binary().display());
+    tmux.command(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "90", &command]);
+    tmux.wait("the help", |text| text.contains("ended with 0"));
+    let whole = run_command(&["explain", "--help"]).stdout;
+    let known: std::collections::BTreeSet<&str> = whole.split_whitespace().collect();
+    let shown = tmux.command(&["capture-pane", "-p"]);
+    let (help, _) = shown.split_once("ended with 0").expect("its end");
+    let cut: Vec<&str> = help.split_whitespace().filter(|word| !known.contains(word)).collect();
+    assert!(cut.is_empty(), "{cut:?} {shown}");
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+}
