@@ -110,8 +110,8 @@ impl Caller {
         }
     }
 
-    /// Where a batch went whose messages somebody follows: the call that brought it, by its number among those
-    /// that were answered, and what the server said of it.
+    /// Where a batch went whose messages somebody follows: the call that brought it, by its number among
+    /// those that were answered, and what the server said of it.
     pub fn say_where(&self, answer: &Answer, path: &str, reply: &Reply) {
         answer.is_at(|_| {
             [

@@ -63,8 +63,8 @@ pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
 struct Session {
     plan: Arc<Plan>,
     open: Option<Open>,
-    /// The last reply to each mail of the batch in hand, in their order: mostly with the number of the mail in
-    /// the server's queue.
+    /// The last reply to each mail of the batch in hand, in their order: mostly with the number of the mail
+    /// in the server's queue.
     said: Vec<String>,
 }
 
