@@ -124,6 +124,16 @@ fn a_package_of_the_other_kind_has_the_same_parts() {
     }
     let lab = Lab::new();
     let out = package(&lab, "rpm", &["rpm"]);
+    if has("rpmlint") {
+        let said = Command::new("rpmlint")
+            .args(["penstock-0", "penstock-syslog-ng-compat-"].map(|start| named(&out, start, ".rpm")))
+            .output();
+        let said = String::from_utf8_lossy(&said.expect("rpmlint").stdout).into_owned();
+        // Who publishes them signs them.
+        let errors: Vec<&str> =
+            said.lines().filter(|line| line.contains(": E: ") && !line.contains("no-signature")).collect();
+        assert_eq!(errors, Vec::<&str>::new(), "{said}");
+    }
     let listed = |start: &str| output(Command::new("rpm").args(["-qpl"]).arg(named(&out, start, ".rpm")));
     let (own, compat) = (listed("penstock-0"), listed("penstock-syslog-ng-compat-"));
     for (files, parts) in [
