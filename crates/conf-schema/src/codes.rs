@@ -48,7 +48,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "O0112",
         "component not available",
-        "syslog-ng has this driver (or parser), this version of penstock does not. The help says what to do instead.",
+        "syslog-ng has this driver (or parser), this version of penstock does not, or it is a block of the configuration \
+         library, which is not included. The help says what to do.",
     ),
     (
         "O0113",
