@@ -140,7 +140,8 @@ mod tests {
 
     fn rows(received: u64, names: &[&str]) -> Rows {
         let flow = Flow { received, delivered: received, ..Flow::default() };
-        let row = |name: &&str| Row { name: (*name).to_owned(), detail: "x".to_owned(), flow };
+        let row =
+            |name: &&str| Row { name: (*name).to_owned(), detail: "x".to_owned(), flow, ..Row::default() };
         Rows::of(&Ledger { sources: names.iter().map(row).collect(), ..Ledger::default() })
     }
 

@@ -88,7 +88,7 @@ mod tests {
 
     fn rows(received: u64) -> Rows {
         let flow = Flow { received, waiting: 3, delivered: received.saturating_sub(3), ..Flow::default() };
-        let row = Row { name: "s".to_owned(), detail: String::new(), flow };
+        let row = Row { name: "s".to_owned(), flow, ..Row::default() };
         Rows::of(&Ledger { sources: vec![row], ..Ledger::default() })
     }
 
