@@ -3,8 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-/// How long a state may take before the test is given up.
+/// How long nothing may change on the way to a state before the test is given up.
 pub const PATIENCE: Duration = Duration::from_secs(60);
+/// How long it may take in all, while what is missing becomes less.
+const PATIENCE_MAX: Duration = Duration::from_secs(300);
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// Returns when `reached` does; panics with `what` when it never does.
@@ -17,8 +19,13 @@ pub fn wait_until(what: &str, mut reached: impl FnMut() -> bool) {
 #[track_caller]
 pub fn wait_while_some(mut missing: impl FnMut() -> Option<String>) {
     let start = Instant::now();
+    let (mut last, mut changed) = (String::new(), start);
     while let Some(what) = missing() {
-        assert!(start.elapsed() < PATIENCE, "gave up waiting: {what}");
+        let is_late = changed.elapsed() >= PATIENCE && what == last;
+        assert!(!is_late && start.elapsed() < PATIENCE_MAX, "gave up waiting: {what}");
+        if what != last {
+            (last, changed) = (what, Instant::now());
+        }
         std::thread::sleep(LOOK_AGAIN);
     }
 }
