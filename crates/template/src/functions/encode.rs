@@ -1,5 +1,6 @@
 //! Template functions that encode: base64, URL, addresses as numbers, random ids.
 
+use super::text;
 use crate::call::Call;
 use crate::facts::{number, put};
 use crate::function::{ANY, Args, Build, Function, FunctionInfo, Plain, PlainCall};
@@ -153,13 +154,8 @@ fn document_id(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> 
     let id = call.template(0)?;
     match id.literal() {
         Some(b"auto") => call.boxed(Uuid),
-        _ => call.boxed(PlainCall { name: "document-id", args: Box::new([id]), run: joined }),
+        _ => call.boxed(PlainCall { name: "document-id", args: Box::new([id]), run: text::echo }),
     }
-}
-
-fn joined(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
-    out.extend_from_slice(args.joined());
-    ValueType::String
 }
 
 impl Function for Uuid {

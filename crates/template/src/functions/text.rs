@@ -133,7 +133,7 @@ fn spaced(args: Args<'_>, out: &mut Vec<u8>, each: impl Fn(&[u8], &mut Vec<u8>))
     }
 }
 
-fn echo(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+pub(super) fn echo(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
     spaced(args, out, |arg, out| out.extend_from_slice(arg));
     ValueType::String
 }
