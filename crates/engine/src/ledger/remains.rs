@@ -71,8 +71,9 @@ impl Remains {
         }
     }
 
-    /// What the destination says of a message that it refuses.
-    pub fn keep_words(&self, why: &str) {
+    /// The destination refuses a message, and says why.
+    pub fn refused(&self, why: &str, message: &[u8]) {
+        self.keep(Reason::Refused, 1, std::iter::once(message));
         let mut words = self.refused_with.lock();
         words.clear();
         words.push_str(why.get(..why.floor_char_boundary(WORDS_BYTES_MAX)).unwrap_or(why));
@@ -114,5 +115,16 @@ mod tests {
         remains.keep(Reason::Refused, 1, std::iter::once(long.as_slice()));
         let kept = remains.since(Reason::Refused, 0);
         assert_eq!(kept.iter().map(|r| (r.text.len(), r.bytes)).collect::<Vec<_>>(), [(1024, 5000)]);
+    }
+
+    #[test]
+    fn what_was_said_of_the_last_one() {
+        let remains = Remains::default();
+        remains.refused("too large", b"one");
+        // Whole characters, up to the bound.
+        remains.refused(&format!("-{}", "\u{e4}".repeat(400)), b"two");
+        assert_eq!(remains.refused_with(), format!("-{}", "\u{e4}".repeat(149)));
+        let texts: Vec<_> = remains.since(Reason::Refused, 0).into_iter().map(|remain| remain.text).collect();
+        assert_eq!(texts, [b"one", b"two"]);
     }
 }

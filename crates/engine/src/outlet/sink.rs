@@ -69,8 +69,7 @@ impl<'a> Progress<'a> {
     /// configuration says so.
     pub fn refused(&mut self, why: &str, message: &[u8]) {
         self.counters.dropped.add(Reason::Refused, 1);
-        self.counters.remains.keep(Reason::Refused, 1, std::iter::once(message));
-        self.counters.remains.keep_words(why);
+        self.counters.remains.refused(why, message);
         self.counters.dead_letters.put(why, message);
     }
 }
