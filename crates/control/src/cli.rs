@@ -111,12 +111,12 @@ pub fn usage_exit(error: &clap::Error, failure: u8) -> ExitCode {
     let columns = help::columns().filter(|_| !error.use_stderr());
     let printed = match columns {
         Some(columns) => {
-            let is = |name: &str, holds: fn(&std::ffi::OsStr) -> bool| {
-                std::env::var_os(name).is_some_and(|value| holds(&value))
-            };
-            let is_plain = is("NO_COLOR", |value| !value.is_empty()) || is("TERM", |value| value == "dumb");
+            let is_dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
             let text = error.render();
-            let text = if is_plain { text.to_string() } else { text.ansi().to_string() };
+            let text = match stdio::is_colourless() || is_dumb {
+                true => text.to_string(),
+                false => text.ansi().to_string(),
+            };
             stdio::out_text!("{}", help::wrapped(&text, columns));
             Ok(())
         }

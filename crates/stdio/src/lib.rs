@@ -51,6 +51,11 @@ pub fn write_err(text: Arguments<'_>) {
     let _ = io::stderr().lock().write_fmt(text);
 }
 
+/// Whether the environment asks for no colours: NO_COLOR is set, and not empty.
+pub fn is_colourless() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
 /// Keeps a failure of standard output for the end, unless nobody reads any more.
 pub fn note(outcome: io::Result<()>) {
     if let Err(error) = outcome

@@ -14,10 +14,7 @@ pub fn painted(report: &str, choice: ColorChoice) -> String {
     let is_wanted = match choice {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
-        ColorChoice::Auto => {
-            std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-                && std::io::stderr().is_terminal()
-        }
+        ColorChoice::Auto => !stdio::is_colourless() && std::io::stderr().is_terminal(),
     };
     if !is_wanted {
         return report.to_owned();
