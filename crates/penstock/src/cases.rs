@@ -1,8 +1,10 @@
 //! `penstock test`: cases of messages played through a configuration, what came of them held against what
 //! they expect.
 
+mod apart;
 mod coverage;
 mod databases;
+mod environment;
 mod files;
 mod json;
 mod judge;
@@ -26,6 +28,9 @@ use suite::Suite;
 const EXIT_USAGE: u8 = 2;
 
 pub fn run(args: &TestArgs) -> ExitCode {
+    if args.part {
+        return apart::answer(args);
+    }
     if let Some(count) = args.record {
         return crate::printing::finish(record::run(args, count));
     }

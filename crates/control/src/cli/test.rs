@@ -4,7 +4,7 @@ use super::Running;
 use clap::Args;
 use std::path::PathBuf;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
   penstock test relay.test.toml
@@ -62,6 +62,9 @@ pub struct TestArgs {
     /// With --record: wait so many seconds at most
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: u64,
+    /// Test what standard input asks for: cases with an environment of their own
+    #[arg(long, hide = true)]
+    pub part: bool,
     #[command(flatten)]
     pub running: Running,
 }

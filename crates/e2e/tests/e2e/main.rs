@@ -5,6 +5,7 @@ mod answered;
 mod bounds;
 mod broken;
 mod cases;
+mod cases_environment;
 mod check;
 mod cloud_auth;
 mod command_line;

@@ -2,6 +2,7 @@
 //! rules of pattern databases.
 
 pub mod annotated;
+mod gaps;
 pub mod lcov;
 pub mod page;
 pub mod table;
@@ -13,7 +14,9 @@ use engine::plan_map::{Entry, StepId};
 use engine::watch::inquiry::{Happened, Story};
 use engine::watch::{Kind, Verdict};
 use filterx::Role;
-use std::collections::{BTreeMap, HashMap};
+pub use gaps::Gap;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Characters of a statement that are shown.
 const LABEL_CHARS_MAX: usize = 60;
@@ -30,7 +33,7 @@ pub struct Taken {
     rules: HashMap<String, u64>,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub struct Counts {
     pub entered: u64,
     pub passed: u64,
@@ -39,6 +42,7 @@ pub struct Counts {
 }
 
 /// A step of the plan, or a statement or condition in it.
+#[derive(Serialize, Deserialize)]
 pub struct Row {
     pub file: String,
     pub line: u32,
@@ -48,12 +52,13 @@ pub struct Row {
     pub decides: bool,
     pub counts: Counts,
     /// What no case has taken of it.
-    pub gap: Option<&'static str>,
+    pub gap: Option<Gap>,
     /// Where its statement stands, when that is elsewhere.
     definition: Option<(String, u32)>,
 }
 
 /// A rule of a pattern database.
+#[derive(Serialize, Deserialize)]
 pub struct RuleRow {
     pub database: String,
     pub id: String,
@@ -72,12 +77,14 @@ pub struct Line {
     pub outcomes: Vec<(u64, u64)>,
 }
 
+#[derive(Serialize, Deserialize)]
 pub struct Coverage {
     pub config: String,
     pub rows: Vec<Row>,
     pub rules: Vec<RuleRow>,
     /// The files of the configuration, with their texts.
     pub texts: BTreeMap<String, String>,
+    #[serde(skip)]
     hits: HashMap<String, u64>,
 }
 
@@ -132,6 +139,13 @@ impl Counts {
     }
 }
 
+impl Row {
+    /// The same row of the same configuration in another environment has the same.
+    fn identity(&self) -> (String, u32, String, bool) {
+        (self.file.clone(), self.line, self.label.clone(), self.is_step)
+    }
+}
+
 impl Coverage {
     pub fn new(configuration: &Configuration, plan: &Plan, taken: Taken) -> Coverage {
         let sources = &configuration.parsed.sources;
@@ -151,7 +165,7 @@ impl Coverage {
                 label: label(entry),
                 is_step: true,
                 decides: matches!(entry.kind, Kind::Filter | Kind::Parser),
-                gap: gap(entry.kind, counts),
+                gap: Gap::of(entry.kind, counts),
                 counts,
             });
             rows.extend(expressions(entry, &taken, counts.entered > 0));
@@ -174,6 +188,38 @@ impl Coverage {
         }
     }
 
+    /// What other cases have taken of the same configuration, in another environment.
+    pub fn add(&mut self, other: Coverage) {
+        let mut mine: HashMap<_, VecDeque<usize>> = HashMap::new();
+        for (index, row) in self.rows.iter().enumerate() {
+            mine.entry(row.identity()).or_default().push_back(index);
+        }
+        for row in other.rows {
+            match mine.get_mut(&row.identity()).and_then(VecDeque::pop_front) {
+                Some(index) => {
+                    if let Some(known) = self.rows.get_mut(index) {
+                        known.gap = Gap::of_both(known, &row);
+                        known.counts.add(row.counts);
+                    }
+                }
+                None => self.rows.push(row),
+            }
+        }
+        for rule in other.rules {
+            let is_same = |known: &&mut RuleRow| known.database == rule.database && known.id == rule.id;
+            match self.rules.iter_mut().find(is_same) {
+                Some(known) => {
+                    known.cases += rule.cases;
+                    known.examples = known.examples.max(rule.examples);
+                }
+                None => self.rules.push(rule),
+            }
+        }
+        for (name, text) in other.texts {
+            self.texts.entry(name).or_insert(text);
+        }
+    }
+
     /// What is known of each line of a file: of the places where a statement is used, and of where it stands.
     pub fn lines(&self, file: &str) -> BTreeMap<u32, Line> {
         let mut lines: BTreeMap<u32, Line> = BTreeMap::new();
@@ -184,7 +230,7 @@ impl Coverage {
                 let line = lines.entry(number).or_default();
                 line.entered = line.entered.max(row.counts.entered);
                 if let Some(gap) = row.gap {
-                    line.gaps.push(format!("{}: {gap}", row.label));
+                    line.gaps.push(format!("{}: {}", row.label, gap.words()));
                 }
                 if row.decides {
                     line.outcomes.push((row.counts.passed, row.counts.stopped));
@@ -248,21 +294,6 @@ impl<'c> Counted<'c> {
     }
 }
 
-/// What no message has taken.
-fn gap(kind: Kind, counts: Counts) -> Option<&'static str> {
-    if counts.entered == 0 {
-        return Some("never reached");
-    }
-    match kind {
-        Kind::Filter if counts.passed == 0 => Some("never holds"),
-        Kind::Filter if counts.stopped == 0 => Some("always holds"),
-        Kind::Parser if counts.passed == 0 => Some("never parses"),
-        Kind::Parser if counts.stopped == 0 => Some("never fails"),
-        Kind::Rewrite if counts.passed == 0 => Some("its condition never holds"),
-        _ => None,
-    }
-}
-
 /// The statements and conditions of a step that is a block of FilterX.
 fn expressions(entry: &Entry, taken: &Taken, is_reached: bool) -> Vec<Row> {
     let places = entry.block.iter().flat_map(|block| block.places());
@@ -275,8 +306,8 @@ fn expressions(entry: &Entry, taken: &Taken, is_reached: bool) -> Vec<Row> {
         let gap = match decides {
             // That is said of the block.
             _ if !is_reached => None,
-            true => gap(Kind::Filter, counts),
-            false => (counts.entered == 0).then_some("never reached"),
+            true => Gap::of(Kind::Filter, counts),
+            false => (counts.entered == 0).then_some(Gap::NeverReached),
         };
         let label = written.text.chars().take(LABEL_CHARS_MAX).collect();
         Some(Row { file, line, label, is_step: false, decides, counts, gap, definition: None })

@@ -1,6 +1,7 @@
 //! The examples in the pattern databases that a configuration reads, as cases beside the others.
 
 use super::coverage::Coverage;
+use super::environment::Environment;
 use super::judge::Failure;
 use super::suite::{Verdict, is_meant};
 use crate::configuration::Configuration;
@@ -58,7 +59,8 @@ pub fn test(
                     took: began.elapsed(),
                     failures: tried.wrong.into_iter().map(failure).collect(),
                     explained: String::new(),
-                    played: None,
+                    outputs: None,
+                    environment: Environment::default(),
                 });
             }
         }

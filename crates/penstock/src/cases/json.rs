@@ -1,6 +1,6 @@
 //! How the cases went, as JSON.
 
-use super::coverage::{Coverage, Row, RuleRow};
+use super::coverage::{Coverage, Gap, Row, RuleRow};
 use super::suite::{Suite, Verdict};
 use serde_json::{Value, json};
 
@@ -32,6 +32,7 @@ fn case(verdict: &Verdict) -> Value {
     json!({
         "file": verdict.file,
         "name": verdict.name,
+        "environment": verdict.environment.0,
         "passed": verdict.failures.is_empty(),
         "microseconds": verdict.took.as_micros() as u64,
         "failures": verdict.failures.iter().map(|failure| failure.text.as_str()).collect::<Vec<_>>(),
@@ -54,7 +55,7 @@ fn step(row: &Row) -> Value {
         "entered": row.counts.entered,
         "passed": row.counts.passed,
         "stopped": row.counts.stopped,
-        "gap": row.gap,
+        "gap": row.gap.map(Gap::words),
     })
 }
 

@@ -4,12 +4,14 @@ use super::play::{Output, Played, State};
 use super::read::{Case, Dropped, Expectation};
 use engine::compile::Plan;
 use regex::bytes::Regex;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
 /// Lines of a difference that are shown.
 const SHOWN_MAX: usize = 20;
 
 /// Something that is not as expected, in one or several lines.
+#[derive(Serialize, Deserialize)]
 pub struct Failure {
     /// Which of the case's expectations; None: `not` and `dropped`.
     pub expectation: Option<usize>,

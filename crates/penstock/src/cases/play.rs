@@ -8,6 +8,7 @@ use engine::watch::inquiry::{Happened, Story};
 use engine::watch::looks::{Looks, Places};
 use engine::watch::rehearsal::{Input, Rehearsal};
 use record::Stamp;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
 use template::{Identity, NoScope, Template, TemplateOptions};
@@ -30,6 +31,7 @@ pub struct Played {
 }
 
 /// A message written by one destination.
+#[derive(Serialize, Deserialize)]
 pub struct Output {
     /// `d_app#0`
     pub destination: String,
@@ -37,6 +39,7 @@ pub struct Output {
     pub to: String,
     /// Without the line feed at its end.
     pub text: Vec<u8>,
+    #[serde(skip)]
     pub state: State,
 }
 

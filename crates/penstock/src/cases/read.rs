@@ -1,5 +1,6 @@
 //! Files of test cases: TOML, or YAML with the same tables, described in docs/test.md.
 
+use super::environment::{self, Variables};
 use super::yaml;
 use record::{Civil, Stamp};
 use serde::Deserialize;
@@ -23,6 +24,8 @@ pub struct CaseFile {
     /// For all cases that say nothing else.
     pub now: Option<Datetime>,
     pub source: Option<String>,
+    #[serde(default)]
+    pub environment: Variables,
     #[serde(default, rename = "case")]
     pub cases: Vec<Case>,
 }
@@ -39,6 +42,9 @@ pub struct Case {
     /// Of all lines that say nothing else.
     pub from: Option<Address>,
     pub transport: Option<String>,
+    /// Beside that of the file.
+    #[serde(default)]
+    pub environment: Variables,
     /// Seconds that pass behind the last line.
     #[serde(default)]
     pub wait: u64,
@@ -119,10 +125,13 @@ impl CaseFile {
         let bytes = regular::read(path, BYTES_MAX);
         let bytes = bytes.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         let text = String::from_utf8(bytes).map_err(|_| format!("{}: not UTF-8", path.display()))?;
-        let is_yaml = is_yaml(path);
-        let file = if is_yaml { CaseFile::parse_yaml(&text) } else { CaseFile::parse(&text) };
-        let file = file.map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok((file, text))
+        Ok((CaseFile::of_text(path, &text)?, text))
+    }
+
+    /// A file that has been read.
+    pub fn of_text(path: &Path, text: &str) -> Result<CaseFile, String> {
+        let file = if is_yaml(path) { CaseFile::parse_yaml(text) } else { CaseFile::parse(text) };
+        file.map_err(|error| format!("{}: {error}", path.display()))
     }
 
     fn parse(text: &str) -> Result<CaseFile, String> {
@@ -135,6 +144,7 @@ impl CaseFile {
     }
 
     fn checked(file: CaseFile) -> Result<CaseFile, String> {
+        environment::check(&file.environment)?;
         file.cases
             .iter()
             .try_for_each(|case| case.check().map_err(|error| format!("case `{}`: {error}", case.name)))?;
@@ -157,6 +167,7 @@ impl Case {
         if self.line.is_some() != self.lines.is_empty() {
             return Err("one of `line` and `lines` is needed".to_owned());
         }
+        environment::check(&self.environment)?;
         let mut seconds = self.wait;
         for line in self.messages() {
             line.bytes()?;
@@ -282,6 +293,11 @@ mod tests {
         refused("[[case]]\nname = \"a\"\nline = \"x\"\nwait = 99999999\n", "seconds pass");
         refused("[[case]]\nname = \"a\"\nline = \"x\"\n[[case.expect]]\ncount = 1\n", "one of `destination`");
         refused("[[case]]\nname = \"a\"\nline = \"x\"\nnow = 2026-01-01\n", "a date with a time");
+        refused("environment = { A = true }\n", "`A` needs a text");
+        refused("environment = { A = 1 }\n", "expected a text, or false");
+        refused("[environment]\n\"A=\" = \"x\"\n", "cannot be the name");
+        let case = "[[case]]\nname = \"a\"\nline = \"x\"\nenvironment = { A = \"\\u0000\" }\n";
+        refused(case, "zero byte");
     }
 
     #[test]

@@ -36,6 +36,9 @@ pub fn print(suites: &[Suite], verbose: bool) {
 fn one(verdict: &Verdict) {
     let word = if verdict.failures.is_empty() { "ok    " } else { "FAILED" };
     stdio::out!("{word} {}: {}", verdict.file, verdict.name);
+    if !verdict.environment.is_own() && !verdict.failures.is_empty() {
+        stdio::out!("  with {}", verdict.environment);
+    }
     for failure in &verdict.failures {
         stdio::out!("  {}", failure.text);
     }

@@ -1,7 +1,7 @@
 //! `--update`: what cases give written into their files, in place of the lines and counts that they expect.
 //! Everything else in the files stays as it is.
 
-use super::play::{Output, Played};
+use super::play::Output;
 use super::read::{Case, Expectation, is_yaml};
 use super::suite::{Suite, Verdict};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, value};
@@ -46,9 +46,9 @@ pub fn write(suites: &[Suite]) -> Result<bool, String> {
 
 /// Changes what a case expects. `false` when something is left that fails.
 fn correct(table: &mut Table, case: &Case, verdict: &Verdict) -> bool {
-    let Some(played) = &verdict.played else { return false };
+    let Some(outputs) = &verdict.outputs else { return false };
     if case.expects_nothing() {
-        let expectations = expectations(&played.outputs);
+        let expectations = expectations(outputs);
         if expectations.is_empty() {
             table.insert("dropped", value(true));
         } else {
@@ -63,7 +63,7 @@ fn correct(table: &mut Table, case: &Case, verdict: &Verdict) -> bool {
         let target = table.get_mut("expect").and_then(Item::as_array_of_tables_mut);
         let target = target.zip(index).and_then(|(tables, index)| tables.get_mut(index));
         is_whole &= match (expectation, target) {
-            (Some(expectation), Some(target)) => one(target, expectation, played),
+            (Some(expectation), Some(target)) => one(target, expectation, outputs),
             _ => false,
         };
     }
@@ -71,7 +71,7 @@ fn correct(table: &mut Table, case: &Case, verdict: &Verdict) -> bool {
 }
 
 /// Changes one expectation; `false` when it cannot be made right so.
-fn one(target: &mut Table, expectation: &Expectation, played: &Played) -> bool {
+fn one(target: &mut Table, expectation: &Expectation, outputs: &[Output]) -> bool {
     let has_lines = expectation.line.is_some() || expectation.lines.is_some();
     if !expectation.values.is_empty() || !expectation.tags.is_empty() || expectation.matches.is_some() {
         return false;
@@ -85,7 +85,7 @@ fn one(target: &mut Table, expectation: &Expectation, played: &Played) -> bool {
         (id == name || id.rsplit_once('#').is_some_and(|(group, _)| group == name))
             && expectation.to.as_ref().is_none_or(|to| *to == output.to)
     };
-    let outputs: Vec<&Output> = played.outputs.iter().filter(is_meant).collect();
+    let outputs: Vec<&Output> = outputs.iter().filter(is_meant).collect();
     if has_lines {
         target.remove("line");
         target.remove("lines");

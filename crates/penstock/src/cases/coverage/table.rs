@@ -28,7 +28,7 @@ pub fn render(coverage: &Coverage) -> String {
     let gaps: Vec<(String, &str, &str)> = coverage
         .rows
         .iter()
-        .filter_map(|row| Some((format!("{}:{}", row.file, row.line), row.label.as_str(), row.gap?)))
+        .filter_map(|row| Some((format!("{}:{}", row.file, row.line), row.label.as_str(), row.gap?.words())))
         .collect();
     let place_width = gaps.iter().map(|(place, ..)| place.chars().count()).max().unwrap_or_default();
     let label_width = gaps.iter().map(|(_, label, _)| label.chars().count()).max().unwrap_or_default();
