@@ -1,7 +1,8 @@
 //! The five bytes in front of each message of gRPC: whether it is compressed, and its length.
 
+use crate::coding::Coding;
 use flate2::Compression;
-use flate2::write::{GzDecoder, GzEncoder};
+use flate2::write::GzEncoder;
 use std::io::Write;
 
 pub const HEAD_BYTES: usize = 5;
@@ -47,6 +48,11 @@ fn packed_one(message: &[u8]) -> Vec<u8> {
 
 /// A message that came, and how many bytes it was. `Ok(None)`: there is no more than a beginning.
 pub fn next(bytes: &[u8], max: usize) -> Result<Option<(Message<'_>, usize)>, String> {
+    next_of(Coding::Gzip, bytes, max)
+}
+
+/// The same where messages are packed otherwise.
+pub fn next_of(coding: Coding, bytes: &[u8], max: usize) -> Result<Option<(Message<'_>, usize)>, String> {
     let Some((head, rest)) = bytes.split_first_chunk::<HEAD_BYTES>() else { return Ok(None) };
     let [flag, length @ ..] = *head;
     let length = u32::from_be_bytes(length) as usize;
@@ -56,7 +62,7 @@ pub fn next(bytes: &[u8], max: usize) -> Result<Option<(Message<'_>, usize)>, St
     let Some(content) = rest.get(..length) else { return Ok(None) };
     match flag {
         0 => Ok(Some((Message::Plain(content), HEAD_BYTES + length))),
-        1 => Ok(Some((Message::Packed(unpacked(content, max)?), HEAD_BYTES + length))),
+        1 => Ok(Some((Message::Packed(coding.unpack(content, max)?), HEAD_BYTES + length))),
         _ => Err("what came is no message of gRPC".to_owned()),
     }
 }
@@ -81,38 +87,6 @@ impl Message<'_> {
             Message::Packed(bytes) => bytes,
         }
     }
-}
-
-/// A writer that takes no more than it may.
-struct Bounded {
-    bytes: Vec<u8>,
-    max: usize,
-}
-
-impl Write for Bounded {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if self.bytes.len() + bytes.len() > self.max {
-            return Err(std::io::ErrorKind::StorageFull.into());
-        }
-        self.bytes.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-fn unpacked(content: &[u8], max: usize) -> Result<Vec<u8>, String> {
-    let mut decoder = GzDecoder::new(Bounded { bytes: Vec::new(), max });
-    let failed = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::StorageFull => {
-            format!("a message is larger than {max} bytes when it is unpacked")
-        }
-        _ => format!("a message cannot be unpacked: {error}"),
-    };
-    decoder.write_all(content).map_err(failed)?;
-    Ok(decoder.finish().map_err(failed)?.bytes)
 }
 
 #[cfg(test)]

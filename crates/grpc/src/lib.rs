@@ -8,6 +8,7 @@
 pub mod arrow;
 pub mod bigquery;
 pub mod clickhouse;
+mod coding;
 mod connection;
 mod frame;
 mod judge;
@@ -34,7 +35,11 @@ pub use status::{Code, Status};
 /// Any bytes as what a server sends.
 #[cfg(any(test, feature = "fuzzing"))]
 pub fn fuzz(input: &[u8]) {
-    let _ = frame::next(input, 1 << 16);
+    for name in ["gzip", "zstd", "snappy"] {
+        let coding = coding::Coding::named(name).expect("one that is read");
+        let _ = frame::next_of(coding, input, 1 << 16);
+        let _ = coding.unpack(input, 1 << 16);
+    }
     status::fuzz(input);
     otlp::fuzz(input);
     bigquery::fuzz(input);

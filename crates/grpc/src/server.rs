@@ -5,6 +5,7 @@ mod secure;
 
 pub use secure::accept;
 
+use crate::coding::Coding;
 use crate::frame;
 use crate::status::{Code, Status};
 use crate::timer::{Clock, Tasks};
@@ -102,17 +103,15 @@ async fn called<S: Service>(service: &S, request: Request<Incoming>) -> Result<V
         return Err(refused(Code::UNIMPLEMENTED, format!("there is no {path} here")));
     }
     let coding = coding(&head.headers);
-    if !matches!(coding, "identity" | "gzip") {
-        return Err(refused(
-            Code::UNIMPLEMENTED,
-            format!("nothing that is compressed with {coding} is read"),
-        ));
-    }
+    let Some(coding) = Coding::named(coding) else {
+        let why = format!("nothing that is compressed with {coding} is read");
+        return Err(refused(Code::UNIMPLEMENTED, why));
+    };
     let place = service.admit().await?;
     let bytes_max = service.message_bytes_max();
     let read = tokio::time::timeout(MESSAGE_MAX, read_all(body, bytes_max + frame::HEAD_BYTES)).await;
     let bytes = read.map_err(|_| refused(Code::DEADLINE_EXCEEDED, "the message did not come in time"))??;
-    let message = match frame::next(&bytes, bytes_max) {
+    let message = match frame::next_of(coding, &bytes, bytes_max) {
         Ok(Some((message, _))) => message.into_bytes(),
         Ok(None) => return Err(refused(Code::INVALID_ARGUMENT, "the message is not whole")),
         Err(why) => return Err(refused(Code::RESOURCE_EXHAUSTED, why)),

@@ -16,6 +16,7 @@ pub mod ledger;
 pub mod mariadb;
 pub mod mongodb;
 pub mod mosquitto;
+pub mod otelcol;
 pub mod otlp;
 pub mod peers;
 pub mod penstock;

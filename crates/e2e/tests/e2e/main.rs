@@ -62,6 +62,7 @@ mod mqtt;
 mod mqtt_source;
 mod numbers;
 mod order;
+mod otelcol;
 mod otlp;
 mod otlp_source;
 mod output;

@@ -1,5 +1,6 @@
 //! The answer to a call: a message and a status behind it, or a status alone.
 
+use crate::coding::READ;
 use crate::frame;
 use crate::status::{Status, retry_details};
 use http_client::{HeaderMap, HeaderValue, header};
@@ -62,7 +63,7 @@ pub fn failure(status: &Status) -> Response<Answer> {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, GRPC);
     headers.insert("grpc-status", HeaderValue::from(status.code.0));
-    headers.insert("grpc-accept-encoding", HeaderValue::from_static("identity,gzip"));
+    headers.insert("grpc-accept-encoding", HeaderValue::from_static(READ));
     if let Ok(message) = HeaderValue::from_str(&encoded(&status.message)) {
         headers.insert("grpc-message", message);
     }
