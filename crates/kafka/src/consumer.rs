@@ -7,10 +7,13 @@ use crate::code::{self, Class};
 use crate::records::{Batches, Reading, end_offset};
 use crate::requests::consuming::{Ask, FetchSize, TopicPartition};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// After an error, for a partition; and between two questions about the cluster when something has moved.
 const AGAIN: Duration = Duration::from_millis(500);
+/// So long leaders are read after a nearer copy could not be: they would name it again.
+const LEADERS_FOR: Duration = Duration::from_secs(30);
 /// An answer that takes longer does not come.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 const OUT_OF_RANGE: i16 = 1;
@@ -18,7 +21,7 @@ const OUT_OF_RANGE: i16 = 1;
 const EARLIEST: i64 = -2;
 const LATEST: i64 = -1;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     pub size: FetchSize,
     pub reading: Reading,
@@ -26,6 +29,8 @@ pub struct Options {
     pub refresh: Duration,
     /// Bytes that may wait to be read before brokers are asked for more.
     pub unread_bytes_max: usize,
+    /// `client.rack`: where this is, for brokers that know which copy is near. Empty: nothing is said.
+    pub rack: Arc<str>,
 }
 
 /// Where reading a partition begins.
@@ -49,6 +54,16 @@ enum Position {
 struct Partition {
     position: Position,
     not_before: Option<Instant>,
+    /// The broker of a copy that its leader has called nearer, and until when that is read.
+    nearer: Option<(i32, Instant)>,
+}
+
+impl Partition {
+    /// The broker that is asked for records, where it is not the leader.
+    fn nearer(&self) -> Option<i32> {
+        let (node, _) = self.nearer.filter(|_| matches!(self.position, Position::At(_)))?;
+        Some(node)
+    }
 }
 
 enum Away {
@@ -89,6 +104,8 @@ pub struct Consumer {
     is_stale: bool,
     /// Which partition is named first in the next request: all have their turn.
     turn: usize,
+    /// Leaders are told no rack until then.
+    leaders_until: Option<Instant>,
     /// There are partitions that were not there before.
     has_changed: bool,
     news: Vec<News>,
@@ -107,6 +124,7 @@ impl Consumer {
             known: None,
             is_stale: false,
             turn: 0,
+            leaders_until: None,
             has_changed: false,
             news: Vec::new(),
         }
@@ -124,7 +142,7 @@ impl Consumer {
             Begin::Earliest => wanted(EARLIEST),
             Begin::Latest => wanted(LATEST),
         };
-        self.partitions.insert(place, Partition { position, not_before: None });
+        self.partitions.insert(place, Partition { position, not_before: None, nearer: None });
     }
 
     /// Reads nothing any more.
@@ -167,7 +185,10 @@ impl Consumer {
 
     /// Whether a connection to a broker is of use.
     pub fn needs(&self, node: i32) -> bool {
-        self.coordinator == Some(node) || self.partitions.keys().any(|place| self.leader(place) == Some(node))
+        self.coordinator == Some(node)
+            || self.partitions.iter().any(|(place, partition)| {
+                self.leader(place) == Some(node) || partition.nearer() == Some(node)
+            })
     }
 
     fn leader(&self, place: &TopicPartition) -> Option<i32> {
@@ -209,9 +230,14 @@ impl Consumer {
     }
 
     /// The connection to a broker is gone: what was asked of it is not answered.
-    pub fn cut(&mut self, node: i32) {
+    pub fn cut(&mut self, node: i32, now: Instant) {
         self.asked = None;
         self.is_stale = true;
+        for partition in self.partitions.values_mut() {
+            if partition.nearer.take_if(|(nearer, _)| *nearer == node).is_some() {
+                self.leaders_until = Some(now + LEADERS_FOR);
+            }
+        }
         if let Some(node) = self.nodes.get_mut(&node) {
             node.away = None;
         }
@@ -225,7 +251,7 @@ impl Consumer {
             (node.host, node.port) = (broker.host, broker.port);
         }
         for topic in metadata.topics {
-            let name: std::sync::Arc<[u8]> = topic.name.into();
+            let name: Arc<[u8]> = topic.name.into();
             if topic.error != 0 {
                 let shown = String::from_utf8_lossy(&name).into_owned();
                 self.news.push(News::Trouble(format!("topic {shown}: {}", code::name(topic.error))));
@@ -234,8 +260,7 @@ impl Consumer {
             }
             for partition in topic.partitions {
                 self.is_stale |= partition.leader.is_none();
-                let place =
-                    TopicPartition { topic: std::sync::Arc::clone(&name), partition: partition.index };
+                let place = TopicPartition { topic: Arc::clone(&name), partition: partition.index };
                 self.has_changed |= self.leaders.insert(place, partition.leader).is_none();
             }
         }
@@ -248,9 +273,12 @@ impl Consumer {
             return None;
         }
         let Consumer { partitions, leaders, .. } = self;
-        let mine = |place: &TopicPartition| leaders.get(place).copied().flatten() == Some(id);
         let (mut wanted, mut known) = (Vec::new(), Vec::new());
-        for (place, partition) in partitions.iter_mut().filter(|(place, _)| mine(place)) {
+        for (place, partition) in partitions.iter_mut() {
+            partition.nearer.take_if(|(_, until)| now >= *until);
+            if partition.nearer().or_else(|| leaders.get(place).copied().flatten()) != Some(id) {
+                continue;
+            }
             if partition.not_before.is_some_and(|at| now < at) {
                 continue;
             }
@@ -268,7 +296,9 @@ impl Consumer {
             self.turn = self.turn.wrapping_add(1);
             let first = self.turn % known.len();
             known.rotate_left(first);
-            (Ask::Fetch(self.options.size, known.clone()), Away::Fetch(known))
+            let is_far = self.leaders_until.is_some_and(|until| now < until);
+            let rack = if is_far { Arc::from("") } else { Arc::clone(&self.options.rack) };
+            (Ask::Fetch(self.options.size, known.clone(), rack), Away::Fetch(known))
         };
         if let Some(node) = self.nodes.get_mut(&id) {
             node.away = Some((away, now));
@@ -311,21 +341,36 @@ impl Consumer {
         for part in fetched.parts {
             // What was given to another reader, or is read from elsewhere now, is not for us.
             let from = asked.iter().find(|(place, _)| *place == part.place).map(|(_, offset)| *offset);
+            let names_known = self.nodes.contains_key(&part.nearer);
             let known = self.partitions.get_mut(&part.place);
             if let (Some(from), Some(known)) = (from, known)
                 && known.position == Position::At(from)
             {
+                let was_nearer = known.nearer.take_if(|(nearer, _)| *nearer == node && part.error != 0);
+                if was_nearer.is_some() {
+                    self.leaders_until = Some(now + LEADERS_FOR);
+                }
                 let batches = fetched.bytes.get(part.batches.clone()).unwrap_or_default();
                 match part.error {
                     0 => {
+                        if part.nearer >= 0 && part.nearer != node {
+                            match names_known {
+                                true => known.nearer = Some((part.nearer, now + self.options.refresh)),
+                                // It would be named again at once.
+                                false => known.not_before = Some(now + AGAIN),
+                            }
+                            self.is_stale |= !names_known;
+                        }
                         if let Some(end) = end_offset(batches) {
                             known.position = Position::At(end.max(from));
                             let Part { place, aborted, batches, .. } = part;
-                            let answer = std::sync::Arc::clone(&fetched.bytes);
+                            let answer = Arc::clone(&fetched.bytes);
                             let batches = Batches::new(answer, batches, from, aborted, self.options.reading);
                             self.news.push(News::Batches(place, batches));
                         }
                     }
+                    // A copy may lack what the leader has.
+                    OUT_OF_RANGE if was_nearer.is_some() => known.not_before = Some(now + AGAIN),
                     OUT_OF_RANGE => {
                         // The beginning, whether that is later, because what was there has had its time, or
                         // earlier, because the topic was made anew: nothing that is there is left out.

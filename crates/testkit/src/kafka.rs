@@ -194,15 +194,7 @@ impl Kafka {
     /// The same, compressed.
     #[track_caller]
     pub fn produce_packed(&self, topic: &str, codec: &str, lines: &str) {
-        let mut command = java("org.apache.kafka.tools.ConsoleProducer", "-Xmx128m");
-        command.args(["--bootstrap-server", &self.server(), "--topic", topic]);
-        command.args(["--compression-codec", codec]);
-        command.args(["--reader-property", "parse.key=true", "--reader-property", "key.separator=:"]);
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("java");
-        std::io::Write::write_all(&mut child.stdin.take().expect("piped"), lines.as_bytes())
-            .expect("written");
-        assert!(child.wait().expect("java").success());
+        produce(&self.server(), topic, codec, lines);
     }
 
     /// Everything in a topic, as the Java consumer reads it, once that is at least `count` messages.
@@ -254,6 +246,18 @@ impl Kafka {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         text.lines().filter_map(|line| line.rsplit(':').next()?.parse::<usize>().ok()).sum()
     }
+}
+
+/// Sends `key:value` lines with the Java producer.
+#[track_caller]
+fn produce(servers: &str, topic: &str, codec: &str, lines: &str) {
+    let mut command = java("org.apache.kafka.tools.ConsoleProducer", "-Xmx128m");
+    command.args(["--bootstrap-server", servers, "--topic", topic, "--compression-codec", codec]);
+    command.args(["--reader-property", "parse.key=true", "--reader-property", "key.separator=:"]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("java");
+    std::io::Write::write_all(&mut child.stdin.take().expect("piped"), lines.as_bytes()).expect("written");
+    assert!(child.wait().expect("java").success());
 }
 
 /// The values that a consumer gets which reads what is committed; there have to be `count` at least.

@@ -1,6 +1,7 @@
 //! The source `kafka()` with a real broker, written to by the Java producer: where there is none, these are
 //! skipped.
 
+mod near;
 mod ruled;
 
 use crate::messages::HEAD;

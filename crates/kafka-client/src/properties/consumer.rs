@@ -1,6 +1,6 @@
 //! Properties of a consumer.
 
-use super::Effect::{Moot, Read, Refused};
+use super::Effect::{Moot, Read};
 use super::values::{duration, number, word, yes_no};
 use super::{Properties, Table, done};
 use kafka::{FetchSize, Strategy};
@@ -30,6 +30,8 @@ pub struct Reads {
     /// Between two times that offsets are committed.
     pub commit: Duration,
     pub answer_bytes_max: usize,
+    /// `client.rack`.
+    pub rack: String,
 }
 
 impl Default for Reads {
@@ -55,6 +57,7 @@ impl Default for Reads {
             unread_bytes_max: 4 << 20,
             commit: Duration::from_secs(1),
             answer_bytes_max: 100_000_000,
+            rack: String::new(),
         }
     }
 }
@@ -131,7 +134,7 @@ pub(super) const OWN: &Table = &[
         &["group.remote.assignor"],
         Read(|p, v| done(&mut p.reads.assignor, Some(v.to_owned()).filter(|v| !v.is_empty()))),
     ),
-    (&["client.rack"], Refused("partitions are read from their leaders")),
+    (&["client.rack"], Read(|p, v| done(&mut p.reads.rack, v.to_owned()))),
 ];
 
 fn strategies(p: &mut Properties, value: &str) -> Result<(), String> {

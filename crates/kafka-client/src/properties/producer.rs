@@ -37,6 +37,7 @@ pub(super) const OWN: &Table = &[
         }),
     ),
     (&["allow.auto.create.topics"], Read(|p, v| done(&mut p.makes_topics, yes_no(v)?))),
+    (&["client.rack"], Moot("records go to the leaders of partitions")),
     (&["queue.buffering.max.messages"], Moot(OWN_QUEUE)),
     (&["queue.buffering.max.kbytes"], Moot(OWN_QUEUE)),
     (&["queue.buffering.backpressure.threshold"], Moot(OWN_QUEUE)),

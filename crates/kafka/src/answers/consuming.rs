@@ -24,6 +24,8 @@ pub struct Part {
     /// The end of what may be read.
     pub end: i64,
     pub aborted: Vec<Aborted>,
+    /// A broker with a copy that is nearer to the reader; -1: none.
+    pub nearer: i32,
     /// Where its batches are in the answer.
     pub batches: Range<usize>,
 }
@@ -133,12 +135,10 @@ pub fn fetched(answer: Vec<u8>, at: usize, version: i16) -> Read<Fetched> {
             aborted.push((item.i64()?, item.i64()?));
             Ok(())
         })?;
-        if version >= 11 {
-            item.i32()?;
-        }
+        let nearer = if version >= 11 { item.i32()? } else { -1 };
         let bytes = item.bytes()?.map_or(0, <[u8]>::len);
         let behind = total - item.0.len();
-        parts.push(Part { place, error, end, aborted, batches: behind - bytes..behind });
+        parts.push(Part { place, error, end, aborted, nearer, batches: behind - bytes..behind });
         Ok(())
     })?;
     Ok(Fetched { bytes: Arc::new(answer), error, parts })

@@ -18,6 +18,7 @@ fn options() -> Options {
         reading: Reading { committed_only: true, checked: true },
         refresh: Duration::from_secs(300),
         unread_bytes_max: 1000,
+        rack: "here".into(),
     }
 }
 
@@ -54,7 +55,7 @@ fn batch(count: usize, offset: i64) -> Vec<u8> {
 
 fn brings(place: TopicPartition, error: i16, bytes: Vec<u8>) -> Fetched {
     let batches = 0..bytes.len();
-    let part = Part { place, error, end: 0, aborted: Vec::new(), batches };
+    let part = Part { place, error, end: 0, aborted: Vec::new(), nearer: -1, batches };
     Fetched { bytes: Arc::new(bytes), error: 0, parts: vec![part] }
 }
 
@@ -66,14 +67,14 @@ fn each_broker_is_asked_for_what_it_leads_from_where_reading_is() {
     consumer.assign(at(1), Begin::Earliest);
     consumer.assign(at(2), Begin::Latest);
     let size = options().size;
-    assert_eq!(consumer.next(1, 0, now), Some(Ask::Fetch(size, vec![(at(0), 5)])));
+    assert_eq!(consumer.next(1, 0, now), Some(Ask::Fetch(size, vec![(at(0), 5)], "here".into())));
     assert_eq!(consumer.next(1, 0, now), None, "one is on its way");
     assert_eq!(consumer.next(2, 0, now), Some(Ask::Offsets(vec![(at(1), -2), (at(2), -1)])));
     let offset = |partition, offset| Offset { place: at(partition), error: 0, offset };
     consumer.offsets(2, vec![offset(1, 3), offset(2, 90)], now);
     let begins = consumer.news();
     assert!(matches!(&begins[..], [News::Begins(_, 3), News::Begins(_, 90)]));
-    let Some(Ask::Fetch(_, mut places)) = consumer.next(2, 0, now) else { panic!("nothing asked") };
+    let Some(Ask::Fetch(_, mut places, _)) = consumer.next(2, 0, now) else { panic!("nothing asked") };
     places.sort();
     assert_eq!(places, [(at(1), 3), (at(2), 90)]);
 
@@ -82,7 +83,7 @@ fn each_broker_is_asked_for_what_it_leads_from_where_reading_is() {
     let [News::Batches(place, _)] = &news[..] else { panic!("no records") };
     assert_eq!(*place, at(0));
     assert_eq!(consumer.next(1, 1000, now), None, "enough waits to be read");
-    assert_eq!(consumer.next(1, 999, now), Some(Ask::Fetch(size, vec![(at(0), 14)])));
+    assert_eq!(consumer.next(1, 999, now), Some(Ask::Fetch(size, vec![(at(0), 14)], "here".into())));
 }
 
 #[test]
@@ -94,7 +95,7 @@ fn what_is_read_from_elsewhere_meanwhile_is_not_taken() {
     consumer.assign(at(0), Begin::At(2));
     consumer.fetched(1, brings(at(0), 0, batch(1, 5)), now);
     assert!(consumer.news().is_empty());
-    assert_eq!(consumer.next(1, 0, now), Some(Ask::Fetch(options().size, vec![(at(0), 2)])));
+    assert_eq!(consumer.next(1, 0, now), Some(Ask::Fetch(options().size, vec![(at(0), 2)], "here".into())));
     // And what nobody reads any more.
     consumer.revoke_all();
     consumer.fetched(1, brings(at(0), 0, batch(1, 2)), now);
@@ -111,7 +112,7 @@ fn an_offset_that_is_not_there_becomes_the_first_one() {
     assert_eq!(consumer.next(1, 0, now), Some(Ask::Offsets(vec![(at(0), EARLIEST)])));
     consumer.offsets(1, vec![Offset { place: at(0), error: 0, offset: 70 }], now);
     assert!(matches!(&consumer.news()[..], [News::Missed { wanted: 5, begins: 70, .. }]));
-    assert_eq!(consumer.next(1, 0, now), Some(Ask::Fetch(options().size, vec![(at(0), 70)])));
+    assert_eq!(consumer.next(1, 0, now), Some(Ask::Fetch(options().size, vec![(at(0), 70)], "here".into())));
 }
 
 #[test]
@@ -127,11 +128,78 @@ fn a_leader_that_has_moved_is_asked_for_and_a_lost_answer_asked_again() {
     assert!(consumer.wants_metadata(later));
     consumer.metadata(cluster([Some(2), None, None]), later);
     assert_eq!(consumer.next(1, 0, later), None);
-    let fetch = Some(Ask::Fetch(options().size, vec![(at(0), 5)]));
+    let fetch = Some(Ask::Fetch(options().size, vec![(at(0), 5)], "here".into()));
     assert_eq!(consumer.next(2, 0, later), fetch);
-    consumer.cut(2);
+    consumer.cut(2, now);
     assert_eq!(consumer.next(2, 0, later), fetch);
     assert!(consumer.needs(2) && !consumer.needs(1));
     consumer.coordinated_by(1, "b1", 9092);
     assert!(consumer.needs(1));
+}
+
+fn names(place: TopicPartition, nearer: i32) -> Fetched {
+    let mut fetched = brings(place, 0, Vec::new());
+    fetched.parts[0].nearer = nearer;
+    fetched
+}
+
+fn asks(consumer: &mut Consumer, node: i32, now: Instant) -> Option<(Vec<(TopicPartition, i64)>, String)> {
+    match consumer.next(node, 0, now)? {
+        Ask::Fetch(_, places, rack) => Some((places, rack.to_string())),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_copy_that_is_nearer_is_read_for_a_while() {
+    let now = Instant::now();
+    let mut consumer = consumer(now);
+    consumer.assign(at(0), Begin::At(5));
+    let here = Some((vec![(at(0), 5)], "here".to_owned()));
+    assert!(consumer.needs(1) && !consumer.needs(2));
+    assert_eq!(asks(&mut consumer, 1, now), here);
+    consumer.fetched(1, names(at(0), 2), now);
+    assert!(consumer.needs(1) && consumer.needs(2));
+    assert_eq!((asks(&mut consumer, 1, now), asks(&mut consumer, 2, now)), (None, here));
+    consumer.fetched(2, brings(at(0), 0, batch(3, 5)), now);
+    assert_eq!(consumer.news().len(), 1);
+    // Then its leader is asked which is nearer now.
+    let later = now + options().refresh;
+    let there = Some((vec![(at(0), 8)], "here".to_owned()));
+    assert_eq!((asks(&mut consumer, 2, later), asks(&mut consumer, 1, later)), (None, there));
+}
+
+#[test]
+fn leaders_are_read_while_a_nearer_copy_cannot_be() {
+    for fails in [
+        |consumer: &mut Consumer, now| consumer.cut(2, now),
+        |consumer: &mut Consumer, now| consumer.fetched(2, brings(at(0), 1, Vec::new()), now),
+        |consumer: &mut Consumer, now| consumer.fetched(2, brings(at(0), 6, Vec::new()), now),
+    ] {
+        let now = Instant::now();
+        let mut consumer = consumer(now);
+        consumer.assign(at(0), Begin::At(5));
+        asks(&mut consumer, 1, now);
+        consumer.fetched(1, names(at(0), 2), now);
+        asks(&mut consumer, 2, now);
+        fails(&mut consumer, now);
+        let soon = now + AGAIN;
+        // Without a rack no copy is named; and what it lacks is not missed.
+        assert_eq!(asks(&mut consumer, 1, soon), Some((vec![(at(0), 5)], String::new())));
+        consumer.fetched(1, brings(at(0), 0, batch(1, 5)), soon);
+        let later = now + LEADERS_FOR;
+        assert_eq!(asks(&mut consumer, 1, later), Some((vec![(at(0), 6)], "here".to_owned())));
+    }
+}
+
+#[test]
+fn a_copy_of_a_broker_that_nobody_knows_is_not_waited_for() {
+    let now = Instant::now();
+    let mut consumer = consumer(now);
+    consumer.assign(at(0), Begin::At(5));
+    asks(&mut consumer, 1, now);
+    consumer.fetched(1, names(at(0), 7), now);
+    assert_eq!(asks(&mut consumer, 1, now), None, "it would be named again");
+    assert!(consumer.wants_metadata(now + AGAIN));
+    assert!(asks(&mut consumer, 1, now + AGAIN).is_some());
 }

@@ -40,8 +40,8 @@ pub struct FetchSize {
 pub enum Ask {
     /// Offsets by time; -1: the end, -2: the beginning.
     Offsets(Vec<(TopicPartition, i64)>),
-    /// What follows these offsets.
-    Fetch(FetchSize, Vec<(TopicPartition, i64)>),
+    /// What follows these offsets, for a reader in this rack; none where it is empty.
+    Fetch(FetchSize, Vec<(TopicPartition, i64)>, Arc<str>),
     /// Who coordinates the group.
     Coordinator(Arc<str>),
     /// `protocols`: how partitions may be divided, and what this member wants, in the words of each.
@@ -133,7 +133,7 @@ impl Ask {
                     },
                 );
             }
-            Ask::Fetch(size, places) => fetch(out, version, size, places),
+            Ask::Fetch(size, places, rack) => fetch(out, version, (size, rack), places),
             Ask::Coordinator(group) => {
                 put_text(out, group.as_bytes());
                 out.push(0);
@@ -191,7 +191,12 @@ impl Ask {
     }
 }
 
-fn fetch(out: &mut Vec<u8>, version: i16, size: &FetchSize, places: &[(TopicPartition, i64)]) {
+fn fetch(
+    out: &mut Vec<u8>,
+    version: i16,
+    (size, rack): (&FetchSize, &str),
+    places: &[(TopicPartition, i64)],
+) {
     put_i32(out, -1);
     put_i32(out, size.wait_ms);
     put_i32(out, size.bytes_min);
@@ -223,8 +228,7 @@ fn fetch(out: &mut Vec<u8>, version: i16, size: &FetchSize, places: &[(TopicPart
         put_i32(out, 0);
     }
     if version >= 11 {
-        // No rack.
-        put_text(out, b"");
+        put_text(out, rack.as_bytes());
     }
 }
 

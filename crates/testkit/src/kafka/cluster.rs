@@ -1,6 +1,6 @@
 //! Several brokers that are one cluster, of which each can be killed and started alone.
 
-use super::{archives, committed, committed_values, java, turn};
+use super::{archives, committed, committed_values, java, produce, turn};
 use crate::ports::free_port;
 use crate::process::Process;
 use crate::wait::wait_until;
@@ -49,6 +49,17 @@ impl KafkaCluster {
     /// Where all of them are.
     pub fn servers(&self) -> String {
         self.brokers.iter().map(|broker| format!("127.0.0.1:{}", broker.port)).collect::<Vec<_>>().join(",")
+    }
+
+    /// Where one is; it stands in a rack of its own, `rack-1` and so on.
+    pub fn port(&self, at: usize) -> u16 {
+        self.brokers[at].port
+    }
+
+    /// Sends `key:value` lines with the Java producer.
+    #[track_caller]
+    pub fn produce(&self, topic: &str, lines: &str) {
+        produce(&self.servers(), topic, "none", lines);
     }
 
     pub fn count(&self) -> usize {
@@ -136,6 +147,8 @@ impl Broker {
              transaction.state.log.replication.factor={count}\ntransaction.state.log.num.partitions=1\n\
              transaction.state.log.min.isr=1\ngroup.initial.rebalance.delay.ms=0\n\
              unclean.leader.election.enable=false\nbroker.session.timeout.ms=3000\n\
+             broker.rack=rack-{id}\n\
+             replica.selector.class=org.apache.kafka.common.replica.RackAwareReplicaSelector\n\
              broker.heartbeat.interval.ms=500\nreplica.lag.time.max.ms=3000\n",
             self.folder.join("data").display()
         );

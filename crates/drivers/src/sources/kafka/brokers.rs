@@ -82,7 +82,7 @@ impl Brokers {
         let (Fault::Broken(why) | Fault::Refused(why)) = fault;
         let node = self.connections.lost(at);
         match node {
-            Some(node) => self.consumer.cut(node),
+            Some(node) => self.consumer.cut(node, now),
             None => self.consumer.cut_unknown(),
         }
         self.group.iter_mut().for_each(|group| group.cut(node));

@@ -106,7 +106,7 @@ impl KafkaPort {
         let seat = Owner { home: cx.handle.clone(), token, nudge };
         let reached = (Arc::clone(&parts.dial), Arc::clone(&parts.servers), Arc::clone(&parts.topics));
         let mut port = KafkaPort {
-            brokers: Brokers::new(seat, reached, parts.consumer, parts.group.clone()),
+            brokers: Brokers::new(seat, reached, parts.consumer.clone(), parts.group.clone()),
             messages: Messages::new(parts.metadata, parts.encoding),
             feed: Feed::new(Arc::clone(&parts.source), parts.window_messages, cx, token),
             parts,
