@@ -87,10 +87,15 @@ pub fn read_client(
             with_store(block, s.span("tls").ok_or(Reported)?, Side::Destination, store, diags)?
         }
         None if !is_asked => return Ok(None),
-        None => Options { ca_file: store_file(), ..Options::default() },
+        None => trusting_system(),
     };
     options.sni = true;
     Ok(Some(options))
+}
+
+/// How a client encrypts that was told nothing: authorities of the system are trusted.
+pub fn trusting_system() -> Options {
+    Options { ca_file: store_file(), sni: true, ..Options::default() }
 }
 
 /// Options of a TLS session that http() takes without a block too.

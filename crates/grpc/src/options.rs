@@ -13,7 +13,9 @@ use diag::Reported;
 use driver_options::{Reading, secure};
 use flight::Outcome;
 use http_client::proof::account::Account;
-use http_client::{Action, HeaderName, HeaderValue, HeaderValueOf, Network, Url};
+use http_client::proof::options::{self as proof, Wanted};
+use http_client::proof::{Grant, Proof};
+use http_client::{Action, HeaderName, HeaderValue, HeaderValueOf, Network, Proxies, Url};
 use std::sync::Arc;
 use std::time::Duration;
 use template::Template;
@@ -68,11 +70,28 @@ pub struct Caller {
 
 /// Reads an address and the options of [`FETCHING`].
 pub fn caller(address: (&str, &str), r: &mut Reading<'_>) -> Result<Caller, Reported> {
+    let cloud = proof::read_cloud(r.s, r.diags)?;
+    let default = default_credentials(r)?;
     let account = account(r)?;
-    let secure = auth(r, account.is_some())?;
+    let by_auth = account.is_some() || default.is_some();
+    if by_auth && cloud.is_some() || account.is_some() && default.is_some() {
+        let at = r.s.span("cloud-auth").or(r.s.span("auth"));
+        return r.wrong_at(at, "there are two ways to get tokens", "leave one of them out");
+    }
+    let secure = auth(r, by_auth, cloud.is_some())?;
+    let wanted = cloud.or(default);
     let url = url(r, address, secure.is_some())?;
     let s = r.s;
-    let mut described = format!("{} {secure:?} {}", url.authority, account_described(s));
+    let mark = wanted.as_ref().map(Wanted::mark);
+    let mut described = format!("{} {secure:?} {} {mark:?}", url.authority, account_described(s));
+    let (account, proof) = match wanted {
+        // Without a word of what its tokens are good for, they are for the service that is called.
+        Some(Wanted::Tokens { grant: Grant::Account(account, _), .. }) if !says_what_for(s) => {
+            (Some(*account), None)
+        }
+        Some(wanted) => (account, Some(proof_of(wanted, secure.as_ref(), r)?)),
+        None => (account, None),
+    };
     // Read now, so that what is wrong shows with the first call at the latest.
     let tls = secure.map(|options| Connector::load(&options).map_err(|error| error.to_string()));
     let mut plan = Plan {
@@ -84,6 +103,7 @@ pub fn caller(address: (&str, &str), r: &mut Reading<'_>) -> Result<Caller, Repo
         headers: Vec::new(),
         headers_from: 0,
         account,
+        proof,
         compresses: false,
         timeout: s.seconds("timeout").filter(|timeout| !timeout.is_zero()).unwrap_or(TIMEOUT),
         keep_alive: keep_alive(s),
@@ -95,6 +115,24 @@ pub fn caller(address: (&str, &str), r: &mut Reading<'_>) -> Result<Caller, Repo
     let Plan { user_agent, authority, timeout, keep_alive, answer_bytes_max, .. } = &plan;
     described += &format!(" {user_agent} {authority:?} {timeout:?} {keep_alive:?} {answer_bytes_max}");
     Ok(Caller { plan, described })
+}
+
+/// `cloud-auth(gcp(service-account()))` has audience() or scope().
+fn says_what_for(s: &Settings) -> bool {
+    let account = s.block("cloud-auth").and_then(|cloud| cloud.block("gcp"));
+    let account = account.and_then(|gcp| gcp.block("service-account"));
+    account.is_some_and(|account| ["audience", "scope"].iter().any(|name| account.text(name).is_some()))
+}
+
+/// Tokens, and the connections to their server.
+fn proof_of(wanted: Wanted, secure: Option<&tls::Options>, r: &mut Reading<'_>) -> Result<Proof, Reported> {
+    let options = wanted.is_secure().then(|| secure.cloned().unwrap_or_else(secure::trusting_system));
+    let tls = options.map(|options| Connector::load(&options).map_err(|error| error.to_string()));
+    let proxies = match Proxies::of_environment(&|name| std::env::var(name).ok()) {
+        Ok(proxies) => proxies,
+        Err(error) => return r.wrong_at(r.s.span("cloud-auth"), error, "mend the environment"),
+    };
+    Ok(wanted.over(&Arc::new(Network::new(tls, None).through(proxies))))
 }
 
 fn account_described(s: &Settings) -> String {
@@ -132,6 +170,24 @@ fn url(r: &mut Reading<'_>, (option, otherwise): (&str, &str), is_secure: bool) 
     }
 }
 
+/// `adc()`, where it is asked for.
+fn default_credentials(r: &mut Reading<'_>) -> Result<Option<Wanted>, Reported> {
+    let Some(auth) = r.s.block("auth") else { return Ok(None) };
+    let Some(block) = auth.block("adc") else { return Ok(None) };
+    let named = block.path("service-account-key").map(|path| path.display().to_string());
+    let variable = |name: &str| match name {
+        "GOOGLE_APPLICATION_CREDENTIALS" if named.is_some() => named.clone(),
+        name => std::env::var(name).ok(),
+    };
+    match proof::default_credentials(&variable) {
+        Ok(wanted) => Ok(Some(wanted)),
+        Err(why) => {
+            let help = "let GOOGLE_APPLICATION_CREDENTIALS name the key of a service account, or write service-account()";
+            r.wrong_at(auth.span("adc"), why, help)
+        }
+    }
+}
+
 /// `service-account()`, where it is asked for.
 fn account(r: &mut Reading<'_>) -> Result<Option<Account>, Reported> {
     let Some(auth) = r.s.block("auth") else { return Ok(None) };
@@ -153,22 +209,19 @@ fn account(r: &mut Reading<'_>) -> Result<Option<Account>, Reported> {
     }
 }
 
-/// How sessions are encrypted, where they are.
-fn auth(r: &mut Reading<'_>, is_asked: bool) -> Result<Option<tls::Options>, Reported> {
-    let Some(auth) = r.s.block("auth") else { return Ok(None) };
+/// How sessions are encrypted, where they are: with an account always, with other tokens unless insecure() is
+/// written.
+fn auth(r: &mut Reading<'_>, has_account: bool, has_tokens: bool) -> Result<Option<tls::Options>, Reported> {
+    let Some(auth) = r.s.block("auth") else { return Ok(has_tokens.then(secure::trusting_system)) };
     let at = r.s.span("auth");
-    for (name, help) in [
-        ("alts", "ALTS works inside Google's cloud only: write `auth(tls())`"),
-        ("adc", "there is no client of Google's here: write `auth(service-account(key(\"FILE\")))`"),
-    ] {
-        let _ = auth.args(name);
-        if auth.is_set(name) {
-            let text = format!("auth({name}()) is not available in this version of penstock");
-            return r.wrong_at(at, text, help);
-        }
+    let _ = auth.args("alts");
+    if auth.is_set("alts") {
+        let text = "auth(alts()) is not available in this version of penstock";
+        return r.wrong_at(at, text, "ALTS works inside Google's cloud only: write `auth(tls())`");
     }
     let is_plain = auth.is_set("insecure");
     let _ = auth.args("insecure");
+    let is_asked = has_account || has_tokens && !is_plain;
     let secure = secure::read_client(auth, is_asked, r.diags)?;
     match (is_plain, secure) {
         (true, Some(_)) => r.wrong_at(at, "auth() is insecure(), and asks for more", "leave insecure() out"),

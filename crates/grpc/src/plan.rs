@@ -2,6 +2,7 @@
 
 use crate::judge::Actions;
 use flight::{Outcome, Part};
+use http_client::proof::Proof;
 use http_client::proof::account::Account;
 use http_client::{HeaderName, HeaderValueOf, Network, Url};
 use std::time::Duration;
@@ -29,6 +30,8 @@ pub struct Plan {
     pub headers_from: usize,
     /// Who signs a token for each call's service.
     pub account: Option<Account>,
+    /// What shows who calls otherwise.
+    pub proof: Option<Proof>,
     pub compresses: bool,
     pub timeout: Duration,
     pub keep_alive: Option<KeepAlive>,

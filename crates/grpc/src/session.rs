@@ -52,7 +52,7 @@ pub struct Caller {
     plan: Arc<Plan>,
     kept: Option<Connection>,
     /// Calls that were answered.
-    answered: u64,
+    calls: u64,
 }
 
 /// A call before it has its headers.
@@ -82,7 +82,7 @@ pub struct Ask {
 
 impl Caller {
     pub fn new(plan: Arc<Plan>) -> Caller {
-        Caller { plan, kept: None, answered: 0 }
+        Caller { plan, kept: None, calls: 0 }
     }
 
     pub fn reopen(&mut self) {
@@ -91,10 +91,21 @@ impl Caller {
 
     /// What the server says, or what it means for a batch that it says nothing.
     pub async fn ask(&mut self, call: Call) -> Result<Reply, Outcome> {
-        let ask = Ask::of(&self.plan, call).map_err(Outcome::Refused)?;
-        match tokio::time::timeout(self.plan.timeout, self.call(&ask)).await {
+        let plan = Arc::clone(&self.plan);
+        let mut ask = Ask::of(&plan, call).map_err(Outcome::Refused)?;
+        ask.prove(&plan).await?;
+        let reply = self.answered(&ask).await?;
+        if reply.status.code == Code::UNAUTHENTICATED && ask.is_doubted(&plan).await {
+            ask.prove(&plan).await?;
+            return self.answered(&ask).await;
+        }
+        Ok(reply)
+    }
+
+    async fn answered(&mut self, ask: &Ask) -> Result<Reply, Outcome> {
+        match tokio::time::timeout(self.plan.timeout, self.call(ask)).await {
             Ok(Ok(reply)) => {
-                self.answered += 1;
+                self.calls += 1;
                 Ok(reply)
             }
             Ok(Err(Failure::Unknown(why))) => Err(Outcome::Unknown(why)),
@@ -118,7 +129,7 @@ impl Caller {
                 ("server", self.plan.url.authority.as_str().into()),
                 ("method", path.into()),
                 ("status", reply.status.code.name().into()),
-                ("call", self.answered.into()),
+                ("call", self.calls.into()),
             ]
         });
     }
@@ -189,6 +200,22 @@ impl Ask {
             headers.insert("x-goog-request-params", params);
         }
         Ok(Ask { uri, headers, message: message.into() })
+    }
+
+    /// Adds what shows who calls.
+    pub async fn prove(&mut self, plan: &Plan) -> Result<(), Outcome> {
+        match &plan.proof {
+            Some(proof) => proof.add(&mut self.headers, self.message.len(), Some(plan.timeout)).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The server has not believed it. `true`: another proof may do.
+    pub async fn is_doubted(&self, plan: &Plan) -> bool {
+        match &plan.proof {
+            Some(proof) => proof.refused(&self.headers).await,
+            None => false,
+        }
     }
 
     /// Without a time by which it has to be over.

@@ -46,10 +46,7 @@ static BIGQUERY: Component = Component {
     own: OWN,
     // What BigQuery takes in one call is 10 MB.
     presets: &[("batch-bytes", Preset::Int(4_000_000)), ("url", Preset::Text(URL))],
-    not_yet: &[
-        ("cloud-auth", "let a proxy that adds the token stand in front of the server"),
-        ("proto-var", "write schema() or protobuf-schema()"),
-    ],
+    not_yet: &[("proto-var", "write schema() or protobuf-schema()")],
     summary: "Appends messages as rows to a table of Google BigQuery, by its Storage Write API over gRPC. A message counts as delivered when \
               the server has said where its row is; each batch says where it belongs, so that one whose answer was lost is not there twice. A row \
               that is not taken is a dead letter with the server's words, and the others go on. See docs/bigquery.md.",

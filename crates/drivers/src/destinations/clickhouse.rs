@@ -75,7 +75,7 @@ static CLICKHOUSE: Component = Component {
     groups: &[&ADDRESS, &GRPC, &HEADERS, &BATCHES, &TEMPLATE, &DESTINATION],
     own: OWN,
     presets: &[("batch-bytes", Preset::Int(4_000_000)), ("url", Preset::Text("localhost:9100"))],
-    not_yet: &[("cloud-auth", "let a proxy that adds the token stand in front of the server")],
+    not_yet: &[],
     summary: "Puts messages into a table of ClickHouse over its gRPC interface, each batch with one INSERT. A message counts as delivered when \
               the server has answered without an exception; a row that it does not take is a dead letter with its words, and the others go on; \
               too many parts, or no memory, let messages wait and batches grow. See docs/clickhouse.md.",

@@ -52,10 +52,7 @@ static PUBSUB: Component = Component {
     own: OWN,
     // What Pub/Sub takes in one call.
     presets: &[("batch-bytes", Preset::Int(9_000_000)), ("batch-lines", Preset::Int(1000))],
-    not_yet: &[
-        ("cloud-auth", "let a proxy that adds the token stand in front of the server"),
-        ("proto-var", "write data() and attributes()"),
-    ],
+    not_yet: &[("proto-var", "write data() and attributes()")],
     summary: "Publishes messages to topics of Google Pub/Sub, over gRPC. A message counts as delivered when the server has given it an id. A \
               topic or a right that is missing holds everything, and the log says so. See docs/pubsub.md.",
     example: "google-pubsub-grpc(service-endpoint(\"localhost:8085\") project(\"logs\") topic(\"all\") data(\"$MSG\") attributes(\"host\" => \"$HOST\"))",

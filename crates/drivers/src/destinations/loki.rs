@@ -55,7 +55,7 @@ static LOKI: Component = Component {
     groups: &[&ADDRESS, &GRPC, &HEADERS, &BATCHES, &TEMPLATE, &DESTINATION],
     own: OWN,
     presets: &[("batch-bytes", Preset::Int(4_000_000)), ("url", Preset::Text("localhost:9095"))],
-    not_yet: &[("cloud-auth", "let a proxy that adds the token stand in front of the server")],
+    not_yet: &[],
     summary: "Pushes messages to Grafana Loki over gRPC, each into the stream of its labels. A message counts as delivered when Loki has \
               answered for its batch; an entry that it refuses (too old, too long) is found by halves and becomes a dead letter with its \
               words: those beside it that are there already Loki recognizes. See docs/loki.md.",

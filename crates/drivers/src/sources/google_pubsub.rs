@@ -97,9 +97,9 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result
     let templates = TemplateOptions::default();
     let mut r = Options { s, templates: &templates, cx, code: "D0251", diags };
     let name = name(&mut r)?;
-    if !s.is_set("service-endpoint") && s.block("auth").is_none() {
+    if !s.is_set("service-endpoint") && s.block("auth").is_none() && s.block("cloud-auth").is_none() {
         let text = "Google's own service wants to know who asks";
-        let help = "add `auth(service-account(key(\"FILE\")))`, or service-endpoint() of another server";
+        let help = "add `auth(service-account(key(\"FILE\")))` or `cloud-auth(gcp(user-managed-service-account()))`, or service-endpoint() of another server";
         return r.wrong_at(None, text, help);
     }
     let Caller { mut plan, described: calls } =

@@ -1,6 +1,8 @@
 //! `cloud-auth()` and `azure-auth-header()`: tokens of servers that write down what they were asked, tokens
 //! that Google's own library looks at, signatures that Python makes too.
 
+mod calls;
+
 use crate::answered::feed;
 use crate::messages::HEAD;
 use serde_json::{Value, json};

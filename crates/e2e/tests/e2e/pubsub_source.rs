@@ -331,6 +331,6 @@ fn what_is_wrong_is_said() {
         &["D0251", "another project"],
     );
     check("project(\"p\") subscription(\"s\")", &["D0251", "who asks", "service-account"]);
-    check(&format!("{at} project(\"p\") subscription(\"s\") auth(adc())"), &["D0251", "adc()"]);
+    check(&format!("{at} project(\"p\") subscription(\"s\") auth(alts())"), &["D0251", "alts()"]);
     check(&format!("{at} project(\"p\") subscription(\"s\") ack-deadline(5)"), &["ack-deadline", "10"]);
 }

@@ -3,6 +3,7 @@
 use conf_schema::{Group, Kind, OptionSpec as Opt, Preset};
 use driver_options::tls_groups::SECURE_CLIENT;
 use driver_options::{INT_MAX, SECONDS_MAX};
+use http_client::proof::options::CLOUD_AUTH;
 
 static ACCOUNT: Group = Group {
     name: "a service account",
@@ -18,12 +19,31 @@ static ACCOUNT: Group = Group {
     ],
 };
 
+static DEFAULT_CREDENTIALS: Group = Group {
+    name: "default credentials",
+    options: &[Opt::new(
+        "service-account-key",
+        Kind::Path,
+        Preset::Described("see adc()"),
+        "The file that Google gives out for an account, JSON, in the place of the one that the environment names.",
+    )
+    .sample("/x")],
+};
+
 static AUTH: Group = Group {
     name: "proving who one is",
     options: &[
         Opt::new("insecure", Kind::Any, Preset::None, "Nothing is encrypted, as without auth().").sample(""),
         Opt::new("alts", Kind::Any, Preset::None, "Google's own protocol: refused.").sample(""),
-        Opt::new("adc", Kind::Any, Preset::None, "Google's default credentials: refused.").sample(""),
+        Opt::new(
+            "adc",
+            Kind::Block(&[&DEFAULT_CREDENTIALS]),
+            Preset::None,
+            "Google's default credentials: the key of a service account that GOOGLE_APPLICATION_CREDENTIALS names, or that Google's tools have \
+             left in the home of the user; else an account of the virtual machine, whose server of metadata is asked. The connection is \
+             encrypted, as with tls().",
+        )
+        .sample("service-account-key(\"/x\")"),
         Opt::new(
             "service-account",
             Kind::Block(&[&ACCOUNT]),
@@ -77,6 +97,16 @@ const PROOF: Opt = Opt::new(
 )
 .sample("insecure()");
 
+const TOKENS: Opt = Opt::new(
+    "cloud-auth",
+    Kind::Block(&CLOUD_AUTH),
+    Preset::None,
+    "Calls have a token, `authorization: Bearer ...`, that is fetched or signed once and renewed before it ends, and when the server does not \
+     believe it. The connection is encrypted, as with `auth(tls())`, unless `auth(insecure())` is written. Servers of tokens are spoken to \
+     with the tls() of auth(), through the proxy that the environment names. While no token can be had, messages wait.",
+)
+.sample("oauth2(client-id(\"a\") client-secret(\"b\") token-url(\"http://127.0.0.1:9/token\"))");
+
 const SIGNS: Opt = Opt::new(
     "keep-alive",
     Kind::Block(&IN_KEEP_ALIVE),
@@ -108,6 +138,7 @@ pub static GRPC: Group = Group {
     name: "calls",
     options: &[
         PROOF,
+        TOKENS,
         Opt::new("compression", Kind::Bool, Preset::Bool(false), "Batches are compressed with gzip, at its fastest level."),
         SIGNS,
         ARGUMENTS,
@@ -125,7 +156,7 @@ pub static GRPC: Group = Group {
 };
 
 /// How a source calls that fetches its messages.
-pub static FETCHING: Group = Group { name: "calls", options: &[PROOF, SIGNS, ARGUMENTS, PATIENCE] };
+pub static FETCHING: Group = Group { name: "calls", options: &[PROOF, TOKENS, SIGNS, ARGUMENTS, PATIENCE] };
 
 pub static HEADERS: Group = Group {
     name: "headers",

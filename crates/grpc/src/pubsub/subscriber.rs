@@ -251,8 +251,16 @@ async fn tell(caller: &mut Caller, desk: &Desk, ask: &mut Ask) -> Result<(), Unt
             code if is_passing(code) || reply.is_to_repeat => Untold::Yet(words(&reply.status)),
             _ => Untold::Never(words(&reply.status)),
         }),
-        Err(Outcome::Away(why) | Outcome::Unknown(why) | Outcome::Refused(why)) => Err(Untold::Yet(why)),
-        Err(_) => Err(Untold::Yet("the server gives no answer".to_owned())),
+        Err(outcome) => Err(Untold::Yet(without_answer(outcome))),
+    }
+}
+
+/// Why the server was not asked, or has said nothing.
+fn without_answer(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Away(why) | Outcome::Unknown(why) | Outcome::Refused(why) | Outcome::Hold(why) => why,
+        Outcome::Again { why, .. } => why,
+        _ => "the server gives no answer".to_owned(),
     }
 }
 

@@ -18,7 +18,7 @@ const AHEAD: Duration = Duration::from_secs(60);
 const FILE_BYTES_MAX: usize = 64 * 1024;
 
 /// What a token is good for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Claim {
     /// A service, `https://host/package.Service`.
     Audience(String),
@@ -50,6 +50,10 @@ impl Account {
             return Err(failed("it is too large for the key of an account".to_owned()));
         }
         let file: Value = serde_json::from_slice(&text).map_err(|error| failed(error.to_string()))?;
+        let kind = file.get("type").and_then(Value::as_str).unwrap_or("service_account");
+        if kind != "service_account" {
+            return Err(failed(format!("it is of the type `{kind}`, and no key of a service account")));
+        }
         let part = |name: &str| {
             let text = file.get(name).and_then(Value::as_str);
             text.map(str::to_owned).ok_or_else(|| failed(format!("there is no `{name}` in it")))
@@ -61,6 +65,11 @@ impl Account {
             .map_err(|error| failed(format!("its private_key cannot be used: {error}")))?;
         let (email, key_id) = (part("client_email")?, part("private_key_id")?);
         Ok(Account { email, key_id, key, validity, kept: Mutex::default() })
+    }
+
+    /// Whose tokens they are, and how long each is good.
+    pub fn mark(&self) -> (&str, &str, Duration) {
+        (&self.email, &self.key_id, self.validity)
     }
 
     /// The value of `Authorization`.

@@ -2,7 +2,7 @@
 
 mod tables;
 
-pub use tables::PROOFS;
+pub use tables::{CLOUD_AUTH, PROOFS};
 
 use super::account::{Account, Claim};
 use super::shared_key::Signed;
@@ -11,6 +11,8 @@ use crate::connect::Network;
 use crate::url::Url;
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics, Reported, Span};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tables::{AUDIENCE, LOGIN, METADATA, MONITOR_SCOPE};
@@ -32,6 +34,25 @@ impl Wanted {
         matches!(self, Wanted::Tokens { grant: Grant::Client(client), .. } if client.url.is_secure)
     }
 
+    /// Differs where other tokens would be had. No secret can be read from it.
+    pub fn mark(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        match self {
+            Wanted::Tokens { grant: Grant::Account(account, claim), .. } => {
+                (account.mark(), claim).hash(&mut hasher);
+            }
+            Wanted::Tokens { grant: Grant::Metadata(url), .. } => {
+                (&url.authority, &url.path).hash(&mut hasher);
+            }
+            Wanted::Tokens { grant: Grant::Client(client), ahead } => {
+                (&client.url.authority, &client.url.path, &client.id, &client.secret).hash(&mut hasher);
+                (client.shown, &client.fields, client.url.is_secure, ahead).hash(&mut hasher);
+            }
+            Wanted::SharedKey(_) => {}
+        }
+        hasher.finish()
+    }
+
     pub fn over(self, network: &Arc<Network>) -> Proof {
         match self {
             Wanted::Tokens { grant, ahead } => {
@@ -42,13 +63,39 @@ impl Wanted {
     }
 }
 
+/// Google's default credentials: those that the environment names, those that its tools have left in the home
+/// of the user, or those of the machine.
+pub fn default_credentials(variable: &dyn Fn(&str) -> Option<String>) -> Result<Wanted, String> {
+    let variable = |name: &str| variable(name).filter(|text| !text.is_empty());
+    let folder = variable("CLOUDSDK_CONFIG").map(PathBuf::from);
+    let folder = folder.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".config/gcloud")));
+    let left = folder.map(|folder| folder.join("application_default_credentials.json"));
+    let named = variable("GOOGLE_APPLICATION_CREDENTIALS").map(PathBuf::from);
+    let grant = match named.or_else(|| left.filter(|path| path.is_file())) {
+        Some(path) => {
+            let account = Account::read(&path, Duration::from_secs(3600))?;
+            Grant::Account(Box::new(account), Claim::Audience(AUDIENCE.to_owned()))
+        }
+        None => {
+            let host = variable("GCE_METADATA_HOST").unwrap_or_else(|| "metadata.google.internal".to_owned());
+            Grant::Metadata(Url::parse(&format!("http://{host}{ACCOUNTS}/default/token"))?)
+        }
+    };
+    Ok(Wanted::Tokens { grant, ahead: AHEAD })
+}
+
+/// Reads `cloud-auth()`.
+pub fn read_cloud(s: &Settings, diags: &mut Diagnostics) -> Result<Option<Wanted>, Reported> {
+    match s.block("cloud-auth") {
+        Some(cloud) => Ok(Some(Reader { diags }.cloud(cloud)?)),
+        None => Ok(None),
+    }
+}
+
 /// Reads the options of [`PROOFS`].
 pub fn read(s: &Settings, diags: &mut Diagnostics) -> Result<Option<Wanted>, Reported> {
+    let cloud = read_cloud(s, diags)?;
     let mut reader = Reader { diags };
-    let cloud = match s.block("cloud-auth") {
-        Some(cloud) => Some(reader.cloud(cloud)?),
-        None => None,
-    };
     let signed = match s.block("azure-auth-header") {
         Some(block) => Some(reader.shared_key(block)?),
         None => None,

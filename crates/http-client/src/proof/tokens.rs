@@ -46,7 +46,7 @@ pub struct Client {
 }
 
 /// Where name and password of the client stand, RFC 6749 section 2.3.1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shown {
     Basic,
     Body,

@@ -7,8 +7,6 @@ use grpc::options::{ADDRESS, GRPC, HEADERS};
 
 /// As in syslog-ng: below what servers of gRPC take in one message.
 const BATCH_BYTES: Preset = Preset::Int(4_000_000);
-const CLOUD_AUTH: (&str, &str) =
-    ("cloud-auth", "let a proxy that adds the token stand in front of the server");
 
 pub static OPENTELEMETRY: Component = Component {
     context: Context::Destination,
@@ -18,7 +16,7 @@ pub static OPENTELEMETRY: Component = Component {
     groups: &[&ADDRESS, &GRPC, &HEADERS, &BATCHES, &TEMPLATE, &DESTINATION],
     own: &[],
     presets: &[("batch-bytes", BATCH_BYTES), ("url", Preset::Text("localhost:4317"))],
-    not_yet: &[CLOUD_AUTH],
+    not_yet: &[],
     summary: "Sends messages as log records to a collector of OpenTelemetry, over gRPC (OTLP). A message counts as delivered when the \
               collector has answered for its batch; what it refuses is a dead letter with its words. What came in over OpenTelemetry goes \
               on as it is: logs, metrics and traces. See docs/opentelemetry.md.",
@@ -34,7 +32,7 @@ pub static SYSLOG_NG_OTLP: Component = Component {
     groups: &[&ADDRESS, &GRPC, &HEADERS, &BATCHES, &TEMPLATE, &DESTINATION],
     own: &[],
     presets: &[("batch-bytes", BATCH_BYTES), ("url", Preset::Text("localhost:4317"))],
-    not_yet: &[CLOUD_AUTH],
+    not_yet: &[],
     summary: "Sends messages with all their name-value pairs, types and tags to another penstock, syslog-ng or AxoSyslog, over OpenTelemetry's \
               protocol: the source syslog-ng-otlp() there has them as they were here. A message counts as delivered when the other side \
               has answered for its batch. See docs/opentelemetry.md.",

@@ -2,7 +2,7 @@
 
 use super::super::desk::Desk;
 use super::super::requests::{STREAMING_PULL, alive};
-use super::{is_passing, words};
+use super::{is_passing, without_answer, words};
 use crate::connection::{Connection, refusal};
 use crate::frame;
 use crate::plan::Plan;
@@ -34,16 +34,19 @@ pub struct End {
     pub is_in_peace: bool,
     /// Another one may do.
     pub is_passing: bool,
+    /// The server has not believed who asks.
+    is_doubted: bool,
 }
 
 impl End {
     fn broken(why: String) -> End {
-        End { why, is_in_peace: false, is_passing: true }
+        End { why, is_in_peace: false, is_passing: true, is_doubted: false }
     }
 
     fn of(status: &Status) -> End {
         let is_in_peace = status.code == Code::OK;
-        End { why: words(status), is_in_peace, is_passing: is_passing(status.code) }
+        let is_doubted = status.code == Code::UNAUTHENTICATED;
+        End { why: words(status), is_in_peace, is_passing: is_passing(status.code), is_doubted }
     }
 }
 
@@ -88,15 +91,22 @@ impl Stream {
         };
         let params = Some(self.desk.subscription.params());
         let call = Call { path: STREAMING_PULL, message: Vec::new(), key: Vec::new(), params };
-        let ask = match Ask::of(&self.plan, call) {
+        let mut ask = match Ask::of(&self.plan, call) {
             Ok(ask) => ask.endless(),
             Err(why) => return End::broken(why),
         };
+        if let Err(outcome) = ask.prove(&self.plan).await {
+            return End::broken(without_answer(outcome));
+        }
         let (to_server, sent) = channel(TO_SERVER);
         // It is empty: there is room.
         let _ = to_server.try_send(self.desk.subscription.opening(&self.client).into());
         let head: Head = Box::pin(connection.begin(ask.request(Sent::Several(sent))));
-        self.hear(head, to_server).await
+        let end = self.hear(head, to_server).await;
+        if end.is_doubted {
+            ask.is_doubted(&self.plan).await;
+        }
+        end
     }
 
     async fn hear(&mut self, head: Head, to_server: Sender<Bytes>) -> End {
@@ -122,7 +132,7 @@ impl Stream {
                     Ok(data) => {
                         buffer.extend_from_slice(&data);
                         if let Err(why) = self.bring(&mut buffer) {
-                            return End { why, is_in_peace: false, is_passing: false };
+                            return End { is_passing: false, ..End::broken(why) };
                         }
                     }
                     Err(frame) => return self.ended(frame.into_trailers().ok().as_ref()),

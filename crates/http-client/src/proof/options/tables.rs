@@ -22,7 +22,7 @@ pub static PROOFS: Group = Group {
     options: &[
         Opt::new(
             "cloud-auth",
-            Kind::Block(&[&CLOUDS, &MONITOR]),
+            Kind::Block(&CLOUD_AUTH),
             Preset::None,
             "Requests have a token, `Authorization: Bearer ...`, that is fetched or signed once and renewed before it ends, and when a server \
              answers with 401. Servers of tokens are spoken to with the tls() and the proxy() of the destination. While none can be had, \
@@ -37,6 +37,9 @@ pub static PROOFS: Group = Group {
         ),
     ],
 };
+
+/// What is in `cloud-auth()`.
+pub static CLOUD_AUTH: [&Group; 2] = [&CLOUDS, &MONITOR];
 
 static CLOUDS: Group = Group {
     name: "clouds",
@@ -77,7 +80,7 @@ static ACCOUNT: Group = Group {
         Opt::new(
             "audience",
             Kind::Text,
-            Preset::Described("Pub/Sub's"),
+            Preset::Described("Pub/Sub's; over gRPC the service that is called"),
             "The service that tokens are good for.",
         ),
         Opt::new(
