@@ -24,6 +24,7 @@ import (
 )
 
 type message struct {
+	ID         string            `json:"id,omitempty"`
 	Data       string            `json:"data"`
 	Attributes map[string]string `json:"attributes"`
 	Key        string            `json:"key,omitempty"`
@@ -77,7 +78,7 @@ func main() {
 	for {
 		all := server.Messages()
 		for ; written < len(all); written++ {
-			line, _ := json.Marshal(message{Data: string(all[written].Data), Attributes: all[written].Attributes})
+			line, _ := json.Marshal(message{ID: all[written].ID, Data: string(all[written].Data), Attributes: all[written].Attributes})
 			out.Write(append(line, '\n'))
 		}
 		time.Sleep(20 * time.Millisecond)

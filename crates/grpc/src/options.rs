@@ -110,6 +110,7 @@ pub fn caller(address: (&str, &str), r: &mut Reading<'_>) -> Result<Caller, Repo
         answer_bytes_max: ANSWER_BYTES_MAX,
         actions: Actions::default(),
         read: |_, _| Outcome::Delivered,
+        ids: None,
     };
     channel_args(r, &mut plan)?;
     let Plan { user_agent, authority, timeout, keep_alive, answer_bytes_max, .. } = &plan;

@@ -39,6 +39,8 @@ pub struct Plan {
     pub actions: Actions,
     /// What the message of a successful answer says of a batch of so many messages.
     pub read: fn(&[u8], usize) -> Outcome,
+    /// The ids that it gives the messages, where it does.
+    pub ids: Option<fn(&[u8]) -> Vec<String>>,
 }
 
 /// A batch as it is called with.

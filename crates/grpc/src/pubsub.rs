@@ -53,6 +53,16 @@ pub fn read(answer: &[u8], messages: usize) -> Outcome {
     }
 }
 
+/// The ids of an answer.
+pub fn ids(answer: &[u8]) -> Vec<String> {
+    let all = fields(answer).map_while(Result::ok);
+    let ids = all.filter_map(|field| match field {
+        (1, Value::Bytes(id)) => Some(String::from_utf8_lossy(id).into_owned()),
+        _ => None,
+    });
+    ids.collect()
+}
+
 /// Any bytes as an answer to a subscriber.
 #[cfg(any(test, feature = "fuzzing"))]
 pub fn fuzz(input: &[u8]) {

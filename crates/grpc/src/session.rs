@@ -124,13 +124,17 @@ impl Caller {
     /// Where a batch went whose messages somebody follows: the call that brought it, by its number among
     /// those that were answered, and what the server said of it.
     pub fn say_where(&self, answer: &Answer, path: &str, reply: &Reply) {
-        answer.is_at(|_| {
-            [
+        let read = self.plan.ids.filter(|_| answer.is_followed());
+        let ids = read.map(|ids| self.answer(reply).map(|message| ids(&message)).unwrap_or_default());
+        answer.is_at(|at| {
+            let id = ids.as_ref().and_then(|ids| ids.get(at)).map(|id| ("id", id.as_str().into()));
+            let call = [
                 ("server", self.plan.url.authority.as_str().into()),
                 ("method", path.into()),
                 ("status", reply.status.code.name().into()),
                 ("call", self.calls.into()),
-            ]
+            ];
+            call.into_iter().chain(id)
         });
     }
 

@@ -2,6 +2,7 @@
 
 mod elasticsearch;
 mod openobserve;
+mod pubsub;
 mod splunk;
 
 use crate::action::{Actions, usual};
@@ -21,14 +22,16 @@ pub enum Judge {
     Status,
     Elasticsearch,
     OpenObserve,
+    PubSub,
     Splunk,
 }
 
 impl Judge {
-    pub const NAMES: [(&'static str, Judge); 4] = [
+    pub const NAMES: [(&'static str, Judge); 5] = [
         ("elasticsearch", Judge::Elasticsearch),
         ("opensearch", Judge::Elasticsearch),
         ("openobserve", Judge::OpenObserve),
+        ("google-pubsub", Judge::PubSub),
         ("splunk", Judge::Splunk),
     ];
 
@@ -54,6 +57,7 @@ impl Judge {
     pub fn places(self, answer: &Answer) -> Vec<Whereabouts> {
         match self {
             Judge::Elasticsearch => elasticsearch::places(answer),
+            Judge::PubSub => pubsub::places(answer),
             Judge::Status | Judge::OpenObserve | Judge::Splunk => Vec::new(),
         }
     }
@@ -68,6 +72,7 @@ impl Judge {
             Judge::Status => None,
             Judge::Elasticsearch => elasticsearch::read(answer, messages),
             Judge::OpenObserve => openobserve::read(answer),
+            Judge::PubSub => pubsub::read(answer, messages),
             Judge::Splunk => splunk::read(answer, messages),
         };
         read.unwrap_or_else(|| usual(answer))

@@ -80,7 +80,8 @@ fn build(
     }
     let text = |name| s.template(name).map_or("", |text| text.text.as_str());
     let named = format!("{}/{}", text("project"), text("topic"));
-    let called = grpc::options::read(&CALLS, &mut r)?;
+    let mut called = grpc::options::read(&CALLS, &mut r)?;
+    called.plan.ids = Some(pubsub::ids);
     batching.limits.answer = Some(called.plan.timeout);
     batching.limits.extra = EXTRA_BYTES;
     keys.extend(called.headers);

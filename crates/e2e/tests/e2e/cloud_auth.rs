@@ -150,7 +150,11 @@ fn account(lab: &Lab) -> Option<std::path::PathBuf> {
 fn pubsub_gets_messages_with_tokens_that_googles_library_takes() {
     let lab = Lab::new();
     let Some(account) = account(&lab) else { return skip(MISSING) };
-    let server = HttpServer::start(0, |_| Reply::new(200).body("{\"messageIds\":[]}"));
+    let server = HttpServer::start(0, |request| {
+        let body: Value = serde_json::from_slice(&request.body).expect("JSON");
+        let ids = body["messages"].as_array().into_iter().flatten().map(|message| &message["data"]);
+        Reply::new(200).body(json!({"messageIds": ids.collect::<Vec<&Value>>()}).to_string())
+    });
     let block = format!(
         "google-pubsub(project(\"logs\") topic(\"all\") auth(service-account(key(\"{}\"))) \
          service-endpoint(\"http://127.0.0.1:{}\") workers(1) batch-timeout(100))",

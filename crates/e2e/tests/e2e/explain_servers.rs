@@ -8,6 +8,7 @@ use testkit::kafka::Kafka;
 use testkit::mongodb::Mongodb;
 use testkit::mosquitto::Mosquitto;
 use testkit::otlp::{self, Otlp};
+use testkit::pubsub::{self, PubSub};
 use testkit::rabbitmq::Rabbitmq;
 use testkit::redis::Redis;
 use testkit::s3::S3;
@@ -208,6 +209,42 @@ fn in_a_call_of_grpc() {
     let method = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
     assert_eq!((texts(&queues, "method"), texts(&queues, "status")), ([method].into(), ["OK"].into()));
     assert!(numbers(&queues, "call").iter().all(|number| *number > 0), "{queues:?}");
+}
+
+/// By the id that the very message has there, over gRPC and over HTTP.
+#[test]
+fn in_a_topic_of_pubsub_under_an_id() {
+    let lab = Lab::new();
+    let Some(server) = PubSub::start(&lab, "projects/p/topics/t") else { return skip(pubsub::MISSING) };
+    let own = format!("service-endpoint(\"127.0.0.1:{}\") project(\"p\") topic(\"t\")", server.port());
+    let queues = asked(&lab, &format!("google-pubsub-grpc({own});"));
+    let published = server.wait_messages(3);
+    for id in texts(&queues, "id") {
+        assert!(published.iter().any(|message| message["id"] == id), "{id}: {published:?}");
+    }
+    assert_eq!(texts(&queues, "id").len(), 3, "{queues:?}");
+
+    let lab = Lab::new();
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    let server = testkit::HttpServer::start(0, move |request| {
+        let body: Value = serde_json::from_slice(&request.body).expect("JSON");
+        let ids: Vec<String> = body["messages"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|_| count.fetch_add(1, std::sync::atomic::Ordering::SeqCst).to_string())
+            .collect();
+        testkit::Reply::new(200).body(serde_json::json!({"messageIds": ids}).to_string())
+    });
+    let queues = asked(
+        &lab,
+        &format!(
+            "http(url(\"http://127.0.0.1:{}/v1/projects/p/topics/t:publish\") response-adapter(\"google-pubsub\") \
+             body-prefix(\"{{\\\"messages\\\":[\") delimiter(\",\") body-suffix(\"]}}\") body(\"{{}}\"));",
+            server.port()
+        ),
+    );
+    assert_eq!(texts(&queues, "id").len(), 3, "{queues:?}");
 }
 
 /// The reply to a mail has its number in the queue of most servers.

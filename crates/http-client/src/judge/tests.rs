@@ -92,3 +92,17 @@ fn seeds() {
     }
     assert!(count >= 8, "{count} seeds");
 }
+
+#[test]
+fn pubsub_gives_each_message_an_id() {
+    let outcome = |status, body: &str, messages| {
+        Judge::PubSub.outcome(&Answer::of(status, body), &Actions::default(), messages)
+    };
+    let body = r#"{"messageIds": ["17", "18"]}"#;
+    assert!(matches!(outcome(200, body, 2), Outcome::Delivered));
+    assert!(matches!(outcome(200, body, 3), Outcome::Unknown(why) if why.contains("2 ids for 3 messages")));
+    assert!(matches!(outcome(200, "<html>", 1), Outcome::Hold(_)), "another server");
+    assert!(matches!(outcome(503, "{}", 1), Outcome::Again { .. } | Outcome::Away(_)));
+    let places = Judge::PubSub.places(&Answer::of(200, body));
+    assert_eq!(places, [vec![("id", "17".into())], vec![("id", "18".into())]]);
+}

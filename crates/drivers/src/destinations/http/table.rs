@@ -108,7 +108,7 @@ static REQUEST: Group = Group {
             Kind::Text,
             Preset::None,
             "Who reads the bodies of answers: `elasticsearch` or `opensearch` (items of `_bulk`), `splunk` (codes of its event collector), \
-             `openobserve`.",
+             `openobserve`, `google-pubsub`.",
         )
         .sample("splunk"),
         Opt::new(
