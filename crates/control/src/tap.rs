@@ -1,5 +1,6 @@
-//! What the control socket is asked about dropped messages: `TAP DROPPED [REASON NAME] [AT NAME]`.
-//! The name of a destination is sent in hexadecimal.
+//! What the control socket is asked about dropped messages:
+//! `TAP DROPPED [REASON NAME] [AT NAME] [FROM NAME]`. The names of a destination and of a source are sent in
+//! hexadecimal.
 
 use crate::ledger::DropReason;
 use crate::queues::{hex, text};
@@ -11,6 +12,8 @@ pub struct TapRequest {
     pub reason: Option<DropReason>,
     /// Name of a destination statement, or of one of its drivers.
     pub destination: Option<String>,
+    /// The same of a source.
+    pub source: Option<String>,
 }
 
 impl TapRequest {
@@ -26,7 +29,8 @@ impl TapRequest {
             match word.to_ascii_uppercase().as_str() {
                 "REASON" => request.reason = Some(value.parse()?),
                 "AT" => request.destination = Some(text(value)?),
-                _ => return Err("expected REASON or AT".to_owned()),
+                "FROM" => request.source = Some(text(value)?),
+                _ => return Err("expected REASON, AT or FROM".to_owned()),
             }
         }
         Ok(request)
@@ -36,7 +40,8 @@ impl TapRequest {
     pub fn line(&self) -> String {
         let reason = self.reason.map(|reason| format!(" REASON {}", reason.name()));
         let at = self.destination.as_ref().map(|name| format!(" AT {}", hex(name.as_bytes())));
-        ["TAP DROPPED".to_owned()].into_iter().chain(reason).chain(at).collect()
+        let from = self.source.as_ref().map(|name| format!(" FROM {}", hex(name.as_bytes())));
+        ["TAP DROPPED".to_owned()].into_iter().chain(reason).chain(at).chain(from).collect()
     }
 }
 
@@ -46,7 +51,11 @@ mod tests {
 
     #[test]
     fn what_is_asked_comes_out_as_it_went_in() {
-        let all = TapRequest { reason: Some(DropReason::QueueFull), destination: Some("d a#0".into()) };
+        let all = TapRequest {
+            reason: Some(DropReason::QueueFull),
+            destination: Some("d a#0".into()),
+            source: Some("s b".into()),
+        };
         for request in [TapRequest::default(), all] {
             let line = request.line();
             let rest = line.strip_prefix("TAP ").expect("the word");

@@ -12,7 +12,7 @@ use super::{disk_buffer, paced};
 use crate::writer::Writer;
 use diag::Fault;
 use engine::driver::Destination;
-use engine::ledger::{DestinationCounters, Reason};
+use engine::ledger::{DestinationCounters, REMAINS_MAX, Reason};
 use engine::program::{Format, Scratch};
 use engine::{Chunk, Outbox, Outlet, QueueLimits, Shared, Sink, WorkerHandle};
 use groups::Groups;
@@ -154,22 +154,24 @@ impl FileDestination {
         Ok(outlet)
     }
 
-    /// Messages for a file that is not to be are dead letters.
-    fn bury(&self, batch: &Batch, selection: &[u32], scratch: &mut Scratch, name: &[u8]) {
-        if self.counters.dead_letters.is_wanted() {
-            let mut chunk = Chunk::default();
-            self.writer.append(batch, selection, scratch, &mut chunk);
-            let why = format!("no such file may be written: {}", String::from_utf8_lossy(name));
-            chunk.iter().for_each(|message| self.counters.dead_letters.put(&why, message));
-        }
-    }
-
     /// Counts messages that no file gets.
     fn drop_all(&self, reason: Reason, batch: &Batch, selection: &[u32], scratch: &mut Scratch, name: &[u8]) {
         self.counters.accepted.add(selection.len());
         self.counters.dropped.add(reason, selection.len());
+        // All of them can become dead letters, the last ones are kept in any case.
+        let all = reason == Reason::Refused && self.counters.dead_letters.is_wanted();
+        let first = if all { 0 } else { selection.len().saturating_sub(REMAINS_MAX) };
+        let mut chunk = Chunk::default();
+        self.writer.append(batch, selection.get(first..).unwrap_or_default(), scratch, &mut chunk);
+        let DestinationCounters { remains, dead_letters, .. } = &*self.counters;
+        let last = chunk.iter().skip(chunk.messages().saturating_sub(REMAINS_MAX));
+        remains.keep(reason, selection.len(), last);
         match reason {
-            Reason::Refused => self.bury(batch, selection, scratch, name),
+            Reason::Refused => {
+                let why = format!("no such file may be written: {}", String::from_utf8_lossy(name));
+                remains.says(&why);
+                chunk.iter().for_each(|message| dead_letters.put(&why, message));
+            }
             _ => oplog::limited(
                 "file-names",
                 oplog::Level::Error,

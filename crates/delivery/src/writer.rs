@@ -170,6 +170,14 @@ impl Writer {
         if oversized > 0 {
             outlet.counters.accepted.add(oversized);
             outlet.counters.dropped.add(Reason::Oversized, oversized);
+            let places = scratch.render().oversized.iter();
+            let records = places.filter_map(|place| selection.get(*place as usize));
+            let records = records.filter_map(|index| batch.records.get(*index as usize));
+            outlet.counters.remains.keep_all(
+                Reason::Oversized,
+                oversized,
+                records.map(|r| batch.as_received(r)),
+            );
         }
     }
 

@@ -196,6 +196,7 @@ impl Feed {
             Ok(in_work) => in_work,
             Err(panic) => {
                 // Its messages count as dropped: the same ones would do it again.
+                self.source.contained(&batch);
                 ticket.settle();
                 resume_unwind(panic);
             }

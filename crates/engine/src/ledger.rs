@@ -205,6 +205,8 @@ pub struct SourceCounters {
     pub transport_errors: TransportErrors,
     /// Messages cut at log-msg-size().
     pub truncated: Count,
+    /// The last of what it dropped.
+    pub remains: Remains,
     /// Bytes that were in a file and gone before they were read.
     pub lost_bytes: Count,
     pub connections: Gauge,

@@ -349,7 +349,9 @@ impl Outlet {
         }));
         let status = outcome.unwrap_or_else(|_| {
             if let Some(mut chunk) = work.pop_front() {
-                self.counters.dropped.add(Reason::Contained, chunk.messages());
+                let messages = chunk.messages();
+                self.counters.dropped.add(Reason::Contained, messages);
+                self.counters.remains.keep_all(Reason::Contained, messages, chunk.iter());
                 // The same message would do it again.
                 chunk.tickets.settle();
             }

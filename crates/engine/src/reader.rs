@@ -1,12 +1,12 @@
 //! Reads a byte stream: slab in, frames found, one batch made and run on the spot, or given to an idle core
 //! in the connection's lane.
 
+mod broken;
 mod described;
 mod parting;
 
 use crate::feed::Feed;
 use crate::hand_over::Part;
-use crate::ledger::{Reason, TransportError};
 use crate::source::Source;
 use crate::worker::{After, Port, PortContext};
 pub use described::Described;
@@ -15,7 +15,7 @@ use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wire::{FrameError, Framer, FramerOptions};
+use wire::{Framer, FramerOptions};
 
 /// Bytes asked for in one read.
 pub const SLAB_BYTES: usize = 256 * 1024;
@@ -206,7 +206,10 @@ impl StreamPort {
                 self.tail.extend_from_slice(batch.text.get(consumed..).unwrap_or_default());
                 None
             }
-            Err(error) => Some(error),
+            Err(error) => {
+                self.note_broken(&batch);
+                Some(error)
+            }
         };
         let messages = batch.records.len();
         if messages > 0
@@ -274,6 +277,9 @@ impl StreamPort {
         };
         let consumed = *outcome.as_ref().unwrap_or(&batch.text.len());
         self.tail.drain(..consumed.min(self.tail.len()));
+        if outcome.is_err() {
+            self.note_broken(&batch);
+        }
         self.run(batch, consumed, consumed, Instant::now(), cx);
         if let Err(error) = outcome {
             self.broken(&error);
@@ -293,31 +299,14 @@ impl StreamPort {
             let (text, records) = (&batch.text, &mut batch.records);
             self.framer.finish(text, 0, |frame| records.push(Record::new(frame)))
         };
+        if outcome.is_err() {
+            self.note_broken(&batch);
+        }
         let bytes = batch.text.len();
         self.run(batch, bytes, bytes, Instant::now(), cx);
         if let Err(error) = outcome {
             self.broken(&error);
         }
-    }
-
-    /// What followed the error cannot be told apart: it counts as one message.
-    fn broken(&mut self, error: &FrameError) {
-        let counters = &self.feed.source.counters;
-        counters.received.add(1);
-        counters.dropped.add(Reason::Framing, 1);
-        counters.transport_errors.add(match error {
-            FrameError::BadCount(_) => TransportError::InvalidFrameHeader,
-            FrameError::TooLong { .. } => TransportError::FrameTooLong,
-            FrameError::Unfinished { .. } => TransportError::UnfinishedFrame,
-        });
-        let client = self.options.described.as_ref().map_or("", |d| &d.client);
-        oplog::limited(
-            "framing",
-            oplog::Level::Error,
-            "Invalid frame, closing the connection",
-            &[("client", &client), ("error", error)],
-        );
-        self.failure = Some(error.to_string());
     }
 
     /// `there`: bytes that were there to be framed.

@@ -67,6 +67,7 @@ impl Replayer {
         let Replayer { machine, scratch, outbox, .. } = self;
         let run = AssertUnwindSafe(|| source.process(&mut batch, machine, scratch, outbox));
         let Ok(in_work) = catch_unwind(run) else {
+            source.contained(&batch);
             outbox.roll_back();
             ticket.settle();
             return Err("an internal error, contained: see the log of the program");

@@ -195,6 +195,12 @@ impl Source {
         in_work
     }
 
+    /// [`Source::process`] panicked: its messages are counted as dropped, and can be looked at afterwards.
+    pub(crate) fn contained(&self, batch: &Batch) {
+        let frames = batch.records.iter().map(|record| batch.as_received(record));
+        self.counters.remains.keep_all(Reason::Contained, batch.records.len(), frames);
+    }
+
     /// The way of each message of the batch, and of those made on it, with nothing delivered at its end.
     pub(crate) fn rehearse(&self, batch: &mut Batch, stage: &mut Stage, looks: &Looks) -> Vec<Story> {
         let settings = self.settings();

@@ -159,8 +159,7 @@ impl Subject for Served {
     }
 
     fn tap(&self, request: &TapRequest) -> Result<String, String> {
-        let running = self.program.running();
-        running.veil.over_answer(tap::answer(&running.view, request))
+        self.program.running().veil.over_answer(tap::answer(&self.program, request))
     }
 
     fn look(&self, request: &LookRequest) -> Result<String, String> {

@@ -125,6 +125,14 @@ impl Batch {
         span.of(&self.text)
     }
 
+    /// A message as it was received, without framing; of one that was made, its text.
+    pub fn as_received(&self, record: &Record) -> &[u8] {
+        match self.bytes(record.frame) {
+            [] => self.bytes(record.message),
+            frame => frame,
+        }
+    }
+
     /// Appends text made on the way. What would take the text beyond the 4 GiB that a span can reach is left
     /// out: nothing of it is there then, rather than something else.
     #[inline]

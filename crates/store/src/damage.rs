@@ -1,5 +1,6 @@
 //! What is missing of the log: frames of a file that are no longer intact, and files that are not there.
 
+use crate::frame;
 use std::collections::BTreeMap;
 
 /// Gaps of one segment that are told apart.
@@ -9,6 +10,8 @@ const GAPS_MAX: usize = 10_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Damage {
     pub gaps: Vec<Gap>,
+    /// What stands in the gaps where messages stood.
+    pub scraps: Vec<Scrap>,
     /// So many gaps are explained, for each queue.
     explained: BTreeMap<u32, usize>,
 }
@@ -20,6 +23,17 @@ pub struct Gap {
     pub count: u64,
     /// Messages of each queue among them, as far as that is known.
     pub lost: BTreeMap<u32, u64>,
+}
+
+/// What is left of a message that is no longer intact.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scrap {
+    /// Where its gap ends.
+    pub end: u64,
+    /// The queues it was in; 0 where that cannot be told.
+    pub queues: u64,
+    /// The first bytes.
+    pub text: Vec<u8>,
 }
 
 /// Numbers between two segments that are in no file.
@@ -65,6 +79,12 @@ impl Damage {
             }
         };
         self.gaps.iter().map(lost).sum()
+    }
+
+    /// What is left of messages of the queue in the gaps that end between `from` and `to`.
+    pub fn scraps_of(&self, id: u32, from: u64, to: u64) -> impl Iterator<Item = &Scrap> {
+        let of_queue = move |scrap: &&Scrap| scrap.queues == 0 || frame::belongs_to(scrap.queues, id);
+        self.scraps.iter().filter(move |scrap| (from + 1..=to).contains(&scrap.end)).filter(of_queue)
     }
 
     /// Messages of the queue that are known to be missing.

@@ -77,6 +77,8 @@ pub struct Read {
     pub seqs: Range<u64>,
     /// Messages of this queue in that range that cannot be read any more. They count as done messages too.
     pub lost: u64,
+    /// What of those is left: the first bytes of some, in order, with whatever is wrong in them.
+    pub scraps: Vec<Vec<u8>>,
 }
 
 impl Read {

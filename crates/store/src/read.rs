@@ -1,6 +1,7 @@
 //! Reading a queue back: from segment to segment, over what is not its own and over what is damaged.
 
 mod patience;
+mod scraps;
 mod survey;
 
 use crate::files::SegmentFile;
@@ -97,11 +98,12 @@ pub fn read(
             out.seqs.end = stretch.next;
             continue;
         }
-        let before = (out.bytes.len(), out.ends.len(), out.numbers.len());
+        let before = (out.bytes.len(), out.ends.len(), out.numbers.len(), out.scraps.len());
         let take_back = |out: &mut Read| {
             out.bytes.truncate(before.0);
             out.ends.truncate(before.1);
             out.numbers.truncate(before.2);
+            out.scraps.truncate(before.3);
             (out.seqs.end, out.lost) = (at, lost);
         };
         let strict = !place.patience.is_out(stretch.content);
@@ -129,6 +131,8 @@ pub fn read(
             Some(segment) => {
                 if let Some(damage) = &segment.damage {
                     out.lost += damage.lost(id, at, out.seqs.end);
+                    let scraps = damage.scraps_of(id, at, out.seqs.end);
+                    out.scraps.extend(scraps.map(|scrap| scrap.text.clone()));
                     // Which messages of a gap were done is a guess: no more are lost than waited up to the
                     // end of the segment.
                     let done = state.queues.get(&id).map_or(0, |queue| queue.row.done.messages);

@@ -7,6 +7,7 @@ use crate::report::Waiting;
 use crate::snapshot::Table;
 use crate::walk::Walk;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 #[derive(Debug, Default)]
 pub struct Scan {
@@ -15,6 +16,8 @@ pub struct Scan {
     pub damage: Damage,
     /// Messages that must have been put in before the segment: known to be, and said to be.
     pub unexplained: BTreeMap<u32, (u64, u64)>,
+    /// Where frames are missing: the first number behind them, and the bytes of the file where they stood.
+    pub gaps: Vec<(u64, Range<u64>)>,
     /// Bytes passed over between intact frames.
     pub skipped: u64,
     /// The number of the first frame, and the one after the last.
@@ -25,6 +28,12 @@ pub struct Scan {
 }
 
 impl Scan {
+    fn gap(&mut self, end: u64, bytes: Range<u64>) {
+        if self.gaps.len() < GAPS_MAX {
+            self.gaps.push((end, bytes));
+        }
+    }
+
     /// Of a closed segment, whose last number and end are known: what is missing at its end. Returns how many
     /// bytes that is.
     pub fn end_at(&mut self, next: u64, end: u64) -> u64 {
@@ -32,9 +41,13 @@ impl Scan {
             return 0;
         }
         self.damage.note(self.next, next - self.next);
+        self.gap(next, self.end..end);
         end - self.end
     }
 }
+
+/// Gaps of a segment in which it is looked what is left of their messages.
+const GAPS_MAX: usize = 100;
 
 /// Takes a walk to its end. `table` is brought from its state at the segment's beginning to that at its end:
 /// by what is counted, and by what the frames of the store itself say, so that what is missing before one of
@@ -47,6 +60,7 @@ pub fn scan(walk: &mut Walk<'_>, table: &mut Table) -> Scan {
             scan.skipped += found.skipped;
             if found.seq > scan.next {
                 scan.damage.note(scan.next, found.seq - scan.next);
+                scan.gap(found.seq, scan.end..scan.end + found.skipped);
             }
         }
         if found.queues == frame::CONTROL {

@@ -58,11 +58,14 @@ fn option(option: &InEffect) -> Value {
     })
 }
 
-/// `destination` and `reason`, both may be left out.
+/// `destination` or `source`, and `reason`, all may be left out.
 pub fn dropped(query: Query<'_>, subject: &dyn Subject) -> Answer {
     let reason = query.get("reason").map(|name| name.parse()).transpose();
     match reason {
-        Ok(reason) => given(subject.tap(&TapRequest { reason, destination: query.get("destination") })),
+        Ok(reason) => {
+            let (destination, source) = (query.get("destination"), query.get("source"));
+            given(subject.tap(&TapRequest { reason, destination, source }))
+        }
         Err(why) => refused(&why),
     }
 }

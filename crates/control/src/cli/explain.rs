@@ -26,13 +26,20 @@ impl Dropped {
     }
 }
 
-/// The dropped messages of these reasons are remembered.
+/// Of these reasons it is known which messages were dropped.
 fn dropped(text: &str) -> Result<Dropped, String> {
-    match text {
-        "" => Ok(Dropped::Unrouted),
-        "queue-full" => Ok(Dropped::For(DropReason::QueueFull)),
-        "refused" => Ok(Dropped::For(DropReason::Refused)),
-        _ => Err("of dropped messages those of queue-full and refused are known one by one".to_owned()),
+    if text.is_empty() {
+        return Ok(Dropped::Unrouted);
+    }
+    match text.parse::<DropReason>()? {
+        reason @ (DropReason::Kernel | DropReason::NoCredit) => {
+            Err(format!("what is dropped for {} is lost before it is read", reason.name()))
+        }
+        DropReason::Framing => Err(
+            "bytes whose framing is broken go no way through the configuration; `penstock tap --dropped framing` shows them"
+                .to_owned(),
+        ),
+        reason => Ok(Dropped::For(reason)),
     }
 }
 
@@ -75,7 +82,7 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "FILTER", conflicts_with = "config")]
     pub next: Option<String>,
     /// Only messages that no destination gets; with a reason, those that a destination drops for it:
-    /// queue-full, refused
+    /// queue-full, refused, oversized ...
     #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "", value_parser = dropped, conflicts_with = "config")]
     pub dropped: Option<Dropped>,
     /// Stop after so many messages

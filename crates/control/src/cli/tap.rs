@@ -28,10 +28,10 @@ Examples:
   penstock tap --dropped --past
   penstock tap --dropped queue-full --destination d_central --limit 20
   penstock tap --dropped refused --past --json
+  penstock tap --dropped framing --source s_net --past
 
 What comes by a place is looked at in passing: where more comes than a small part of the time is enough for, messages are left out.
-The last 100 dropped messages of each reason are kept at each destination, of each the first 1,024 bytes: of queue-full and refused. Without
---past those are shown that are dropped from now on; what comes faster than it can be shown is counted as missed.
+The last 100 dropped messages of each reason are kept at each destination and source, of each the first 1,024 bytes. Without --past those are shown that are dropped from now on; what comes faster than it can be shown is counted as missed.
 Exit code: 0 shown; 1 nothing was dropped, or no answer; 2 wrong usage.")]
 pub struct TapArgs {
     /// Messages that come by here: a source, a step as explain names it, a destination, or FILE:LINE of
@@ -57,6 +57,9 @@ pub struct TapArgs {
     /// The destination: its name, or name#n of one of its drivers
     #[arg(long, value_name = "NAME", requires = "dropped")]
     pub destination: Option<String>,
+    /// The source, of what is dropped there: its name, or name#n of one of its drivers
+    #[arg(long, value_name = "NAME", requires = "dropped")]
+    pub source: Option<String>,
     /// Stop after so many messages; of those before, the last so many
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub limit: u32,
@@ -103,7 +106,7 @@ pub fn run_tap(args: &TapArgs) -> ExitCode {
             }
         },
     };
-    let asked = TapRequest { reason, destination: args.destination.clone() };
+    let asked = TapRequest { reason, destination: args.destination.clone(), source: args.source.clone() };
     let shown = if args.past { past(args, &asked, &socket) } else { live(args, &asked, &socket) };
     let nothing = match args.past {
         true => "no message was dropped".to_owned(),
@@ -147,25 +150,24 @@ fn past(args: &TapArgs, asked: &TapRequest, socket: &Path) -> Result<usize, Stri
 
 fn live(args: &TapArgs, asked: &TapRequest, socket: &Path) -> Result<usize, String> {
     let until = Instant::now() + Duration::from_secs(args.timeout);
-    // The number of the last one that was seen, by destination and reason.
-    let mut seen: HashMap<(String, String), u64> = HashMap::new();
+    // The number of the last one that was seen, of each account.
+    let mut seen: HashMap<u64, u64> = HashMap::new();
     for message in ask(asked, socket)? {
-        seen.insert(key(&message), number(&message));
+        seen.insert(whole(&message, "account"), whole(&message, "number"));
     }
     let mut shown = 0;
     while shown < args.limit as usize && Instant::now() < until {
         std::thread::sleep(EVERY.min(until.saturating_duration_since(Instant::now())));
         for message in ask(asked, socket)? {
-            let (key, number) = (key(&message), number(&message));
-            let last = seen.entry(key.clone()).or_default();
-            // A reload may have begun to count anew.
+            let number = whole(&message, "number");
+            let last = seen.entry(whole(&message, "account")).or_default();
             if number <= *last || shown >= args.limit as usize {
                 continue;
             }
             let missed = number - *last - 1;
             *last = number;
             if missed > 0 {
-                say_missed(&key, missed, args.json);
+                say_missed(&message, missed, args.json);
             }
             show(&message, args.json);
             shown += 1;
@@ -178,22 +180,32 @@ fn text<'v>(message: &'v Value, key: &str) -> &'v str {
     message.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn number(message: &Value) -> u64 {
-    message.get("number").and_then(Value::as_u64).unwrap_or_default()
+fn whole(message: &Value, key: &str) -> u64 {
+    message.get(key).and_then(Value::as_u64).unwrap_or_default()
 }
 
-fn key(message: &Value) -> (String, String) {
-    (text(message, "destination").to_owned(), text(message, "reason").to_owned())
+/// Where it was dropped.
+fn place(message: &Value) -> String {
+    let name = [text(message, "destination"), text(message, "source")].concat();
+    let is_removed = message.get("removed").and_then(Value::as_bool).unwrap_or_default();
+    if is_removed { name + " (removed)" } else { name }
 }
 
-fn say_missed((destination, reason): &(String, String), missed: u64, json: bool) {
+/// In front of `message` others of its account were dropped that nobody has seen.
+fn say_missed(message: &Value, missed: u64, json: bool) {
     if json {
-        let line =
-            json!({ "version": VERSION, "destination": destination, "reason": reason, "missed": missed });
+        let line = json!({
+            "version": VERSION,
+            "destination": message.get("destination"),
+            "source": message.get("source"),
+            "reason": message.get("reason"),
+            "missed": missed,
+        });
         stdio::out_text!("{line}\n");
     } else {
         let more = stdio::counted(missed, "message", "messages");
-        stdio::out_text!("{destination} {reason}: {more} more, too fast to be shown\n");
+        let (place, reason) = (place(message), text(message, "reason"));
+        stdio::out_text!("{place} {reason}: {more} more, too fast to be shown\n");
     }
 }
 
@@ -206,16 +218,12 @@ fn show(message: &Value, json: bool) {
         stdio::out_text!("{line}\n");
         return;
     }
-    let (destination, reason) = (text(message, "destination"), text(message, "reason"));
+    let (place, reason) = (place(message), text(message, "reason"));
     let body = text(message, "text").trim_end_matches('\n');
     let shown: String = body.chars().flat_map(plain).collect();
-    let bytes = message.get("bytes").and_then(Value::as_u64).unwrap_or_default();
-    let cut = if bytes > text(message, "text").len() as u64 {
-        format!("... ({bytes} bytes)")
-    } else {
-        String::new()
-    };
-    stdio::out_text!("{destination} {reason}: {shown}{cut}\n");
+    let bytes = whole(message, "bytes");
+    let cut = if whole(message, "kept") < bytes { format!("... ({bytes} bytes)") } else { String::new() };
+    stdio::out_text!("{place} {reason}: {shown}{cut}\n");
 }
 
 /// What a terminal does not obey.

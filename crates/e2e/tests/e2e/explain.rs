@@ -343,7 +343,7 @@ fn a_message_that_a_destination_drops_is_told_to_be_dropped() {
     assert_eq!(message["destinations"], serde_json::json!(["d_all#0"]), "{answer}");
     assert!(outcome.stdout.contains("\"reason\": \"queue-full\""), "{answer}");
     let wrong = explain(&lab, &["--dropped", "kernel"]);
-    assert!(wrong.code == Some(2) && wrong.stderr.contains("queue-full and refused"), "{wrong:?}");
+    assert!(wrong.code == Some(2) && wrong.stderr.contains("lost before it is read"), "{wrong:?}");
     drop(penstock);
 }
 

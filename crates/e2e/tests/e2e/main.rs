@@ -104,6 +104,7 @@ mod stats_exporter;
 mod stomp;
 mod take_over;
 mod tap;
+mod tap_reasons;
 mod tls;
 mod tls_keys;
 mod tls_many;

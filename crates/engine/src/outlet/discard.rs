@@ -65,6 +65,8 @@ impl Outlet {
         if queue.chunks.front().is_some_and(|chunk| !chunk.rest().is_empty() || chunk.sent() > 0) {
             return Found::Later;
         }
+        let texts = queue.chunks.iter().flat_map(Chunk::iter).take(count);
+        self.counters.remains.keep_all(Reason::Discarded, count, texts);
         let gone = queue.take_front(count);
         queue.messages -= count;
         queue.heritage.passed(count);

@@ -18,6 +18,8 @@ impl Outlet {
                 queue.spool.as_ref().map_or(0, |spool| place.log.repeated(spool.name(), &lot) as usize);
             drop(queue);
             if repeated > 0 {
+                let texts = chunk.iter().skip(at).take(repeated);
+                self.counters.remains.keep_all(Reason::Repeated, repeated, texts);
                 chunk.take_out(at, repeated);
                 self.counters.waiting.sub(repeated);
                 self.counters.dropped.add(Reason::Repeated, repeated);

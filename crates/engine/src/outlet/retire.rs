@@ -77,6 +77,8 @@ impl Outlet {
     pub fn abandon(&self, mut chunks: VecDeque<Chunk>) {
         let messages: usize = chunks.iter().map(Chunk::messages).sum();
         let oldest = chunks.iter().filter_map(Chunk::came).min();
+        let texts = chunks.iter().flat_map(Chunk::iter);
+        self.counters.remains.keep_all(Reason::Abandoned, messages, texts);
         chunks.iter_mut().for_each(|chunk| chunk.tickets.give_up());
         self.give_up(messages, oldest);
     }

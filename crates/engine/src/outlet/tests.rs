@@ -106,6 +106,12 @@ impl Bench {
 
     /// The ledger of the outlet balances, and what arrived is this.
     #[track_caller]
+    /// What can be looked at afterwards.
+    fn remains(&self, reason: Reason) -> Vec<String> {
+        let kept = self.outlet.counters.remains.since(reason, 0).into_iter();
+        kept.map(|remain| String::from_utf8(remain.text).expect("text")).collect()
+    }
+
     fn check(&self, got: &str, waiting: u64, dropped: u64) {
         let c = &self.outlet.counters;
         assert_eq!(String::from_utf8_lossy(&self.got.lock()), got);
@@ -212,6 +218,7 @@ fn a_panic_in_a_sink_costs_its_chunk_only() {
     b.push(chunk(&["c"]));
     b.outlet.event();
     b.check("ac", 0, 2);
+    assert_eq!(b.remains(Reason::Contained), ["panic", "b"]);
 }
 
 #[test]
@@ -222,6 +229,7 @@ fn closing_counts_what_is_left() {
     b.check("a", 0, 1);
     b.outlet.push_new(chunk(&["late"]));
     b.check("a", 0, 2);
+    assert_eq!(b.remains(Reason::Abandoned), ["b", "late"]);
 }
 
 #[test]

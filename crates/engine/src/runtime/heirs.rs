@@ -149,6 +149,7 @@ impl Engine {
                 chunk.tickets.settle();
                 outlet.counters.waiting.sub(messages);
                 outlet.counters.dropped.add(reason, messages);
+                outlet.counters.remains.keep_all(reason, messages, chunk.iter());
                 left.dropped += messages;
                 continue;
             }
@@ -157,6 +158,7 @@ impl Engine {
                 Ok(kept) => {
                     outlet.counters.waiting.sub(kept);
                     outlet.counters.dropped.add(Reason::DeadLetter, kept);
+                    outlet.counters.remains.keep_all(Reason::DeadLetter, kept, chunk.iter());
                     left.kept += kept;
                 }
                 Err(why) => {

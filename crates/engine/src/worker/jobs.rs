@@ -45,6 +45,7 @@ impl Job {
         let in_work = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
         cx.scratch.turn = None;
         if in_work.is_err() {
+            source.contained(&batch);
             cx.lane_outbox.roll_back();
         }
         let parcels = cx.lane_outbox.take(&ticket);

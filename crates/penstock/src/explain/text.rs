@@ -82,7 +82,8 @@ fn node(out: &mut String, depth: usize, node: &Node<'_>) {
     for happened in &reached.events {
         event(out, depth + 1, happened);
     }
-    if reached.events.iter().any(|event| matches!(event, Happened::Queued { .. })) {
+    let is_output = |event: &&Happened| matches!(event, Happened::Queued { .. } | Happened::NotQueued { .. });
+    if reached.events.iter().any(is_output) {
         fate(out, depth + 1, reached);
     }
     let mut missed: Vec<&Node<'_>> = Vec::new();

@@ -32,6 +32,8 @@ pub struct Fates {
     pub by_step: BTreeMap<StepId, Fate>,
     /// Of single outputs, where it is another one.
     pub single: HashMap<(StepId, Vec<u8>), Fate>,
+    /// Of messages that a destination did not even put into its queue, by their texts as they were received.
+    pub unqueued: HashMap<(StepId, Vec<u8>), Fate>,
 }
 
 impl Fates {
@@ -42,6 +44,11 @@ impl Fates {
             None => {}
         }
         self.single.get(&(step, output.kept.clone())).or_else(|| self.by_step.get(&step)).cloned()
+    }
+
+    /// Of a message that came in with this text, and that the destination has nothing to write for.
+    pub fn of_unqueued(&self, step: StepId, received: &Text) -> Option<Fate> {
+        self.unqueued.get(&(step, received.kept.clone())).cloned()
     }
 }
 
@@ -98,7 +105,7 @@ pub fn of<'a>(story: &'a Story, map: &PlanMap, fates: &Fates) -> Tree<'a> {
             order.push(root);
         }
     }
-    let layout = Layout { map, steps: &steps, reached: &reached, fates };
+    let layout = Layout { map, steps: &steps, reached: &reached, fates, received: tree.received };
     tree.roots = order.into_iter().filter_map(|id| layout.node(id, is_same)).collect();
     tree
 }
@@ -158,6 +165,7 @@ struct Layout<'m, 'a> {
     steps: &'m HashMap<StepId, At<'a>>,
     reached: &'m HashSet<StepId>,
     fates: &'m Fates,
+    received: Option<&'a Text>,
 }
 
 impl<'a> Layout<'_, 'a> {
@@ -186,7 +194,11 @@ impl<'a> Layout<'_, 'a> {
             Happened::Queued { output, receipt, .. } => Some((output, receipt.as_ref())),
             _ => None,
         });
-        outputs.find_map(|(output, receipt)| self.fates.of(id, output, receipt))
+        let unqueued = || {
+            let is_it = events.iter().any(|event| matches!(event, Happened::NotQueued { .. }));
+            self.fates.of_unqueued(id, self.received.filter(|_| is_it)?)
+        };
+        outputs.find_map(|(output, receipt)| self.fates.of(id, output, receipt)).or_else(unqueued)
     }
 
     fn shown(&self, id: StepId, kind: Kind, label: String, children: Vec<Node<'a>>) -> Node<'a> {

@@ -12,6 +12,7 @@ use engine::View;
 use parking_lot::Mutex;
 
 use super::removed::Removed;
+use crate::subject::balance::Account;
 use crate::subject::statistics;
 
 /// Counters of vanished objects that are kept; the program has no use for more than a person can read.
@@ -65,6 +66,11 @@ impl History {
     /// Adds to a ledger of `view` what objects that are gone had counted.
     pub fn complete_ledger(&self, ledger: &mut Ledger, view: &View, until: Instant) {
         self.0.lock().removed.complete(ledger, view, until);
+    }
+
+    /// Sources and destinations that are gone, as far as their accounts are still known one by one.
+    pub fn removed(&self) -> Vec<(String, Account)> {
+        self.0.lock().removed.accounts()
     }
 
     pub fn gone(&self) -> Gone {

@@ -50,6 +50,15 @@ impl Removed {
         self.destinations.note(gone.destinations, &stays.destinations);
     }
 
+    /// Those of sources and destinations that are not added up yet, by their names.
+    pub fn accounts(&self) -> Vec<(String, Account)> {
+        let entries = self.sources.entries.iter().chain(&self.destinations.entries);
+        let of_entry = |entry: &Entry| -> Vec<(String, Account)> {
+            entry.live.iter().map(|account| (entry.name.clone(), account.clone())).collect()
+        };
+        entries.flat_map(of_entry).collect()
+    }
+
     /// Adds the rows to the ledger of `view`, which may be older than the last note: what it shows is not
     /// removed for it.
     pub fn complete(&self, ledger: &mut Ledger, view: &View, until: Instant) {

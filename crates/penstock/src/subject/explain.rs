@@ -10,7 +10,7 @@ use control::DropReason;
 use control::explain::ExplainRequest;
 use control::ledger::Wait;
 use engine::Receipt;
-use engine::ledger::{DestinationCounters, REMAINS_MAX, Remain, Remains};
+use engine::ledger::{DestinationCounters, REMAINS_MAX, Reason, Remain, Remains};
 use engine::plan_map::{Counters, PlanMap, StepId};
 use engine::watch::inquiry::{self, Asked, Happened, Story, Text};
 use std::collections::{BTreeMap, HashMap};
@@ -26,6 +26,8 @@ const LOOK: Duration = Duration::from_millis(2);
 /// Messages that are gone through at a time, and for how long, where dropped ones are looked for.
 const SEARCHED: usize = 256;
 const SEARCH: Duration = Duration::from_millis(200);
+/// The same where it takes long until it is known that they are too large.
+const LARGE: Duration = Duration::from_secs(3);
 
 /// Waits for the messages, and tells what happened to them.
 pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, String> {
@@ -52,12 +54,14 @@ pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, Stri
             let until = Instant::now() + request.patience;
             let (mut stories, mut all) = (Vec::new(), Fates::default());
             while stories.len() < request.count && Instant::now() < until {
-                let patience = SEARCH.min(until.saturating_duration_since(Instant::now()));
+                let window = if reason == DropReason::Oversized { LARGE } else { SEARCH };
+                let patience = window.min(until.saturating_duration_since(Instant::now()));
                 let some = inquiry::ask(asked(SEARCHED), patience);
                 let fates = fates(program, &some);
                 stories.extend(some.into_iter().filter(|story| was_dropped(story, &fates, reason)));
                 all.single.extend(fates.single);
                 all.by_step.extend(fates.by_step);
+                all.unqueued.extend(fates.unqueued);
             }
             stories.truncate(request.count);
             (stories, all)
@@ -69,7 +73,11 @@ pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, Stri
             (_, Some(reason)) => format!("message that a destination drops for {}", reason.name()),
             _ => "message that fits".to_owned(),
         };
-        return Err(format!("no {what} came within {} s", request.patience.as_secs()));
+        let before = request.dropped.filter(|reason| has_dropped(&program.running(), *reason));
+        let before = before.map_or_else(String::new, |reason| {
+            format!("; `penstock tap --dropped {} --past` shows those of before", reason.name())
+        });
+        return Err(format!("no {what} came within {} s{before}", request.patience.as_secs()));
     }
     lines::count(
         stories.iter().flat_map(outputs).filter_map(|(_, output, receipt)| Some((output, receipt?))),
@@ -79,10 +87,33 @@ pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, Stri
     Ok(render(&stories, map, &fates, request.json))
 }
 
+/// Something was dropped for this reason.
+fn has_dropped(running: &Running, reason: DropReason) -> bool {
+    let of_reason = |counters: &DestinationCounters| {
+        Reason::ALL
+            .into_iter()
+            .any(|known| balance::reason_of(known) == reason && counters.dropped.value(known) > 0)
+    };
+    running.view.destinations.iter().any(|(_, destination)| of_reason(destination.counters()))
+}
+
 /// A destination has dropped it for this reason.
 fn was_dropped(story: &Story, fates: &Fates, reason: DropReason) -> bool {
     let is_it = |fate: Fate| matches!(fate, Fate::Dropped(name) if name == reason.name());
     outputs(story).any(|(id, output, receipt)| fates.of(id, output, receipt).is_some_and(is_it))
+        || unqueued(story).any(|(id, received)| fates.of_unqueued(id, received).is_some_and(is_it))
+}
+
+/// Destinations that had nothing to write for it, with its text as it was received.
+fn unqueued(story: &Story) -> impl Iterator<Item = (StepId, &Text)> {
+    let received = story.told.iter().find_map(|told| match &told.what {
+        Happened::Received(text) => Some(text),
+        _ => None,
+    });
+    story.told.iter().filter_map(move |told| match (&told.step, &told.what) {
+        (Some((id, _)), Happened::NotQueued { .. }) => Some((*id, received?)),
+        _ => None,
+    })
 }
 
 /// What was put into queues, at which step.
@@ -145,7 +176,13 @@ fn fates(program: &Daemon, stories: &[Story]) -> Fates {
         let fate = counters.get(&id).and_then(|counters| lost(&counters.remains, story, output));
         single.extend(fate.map(|fate| ((id, output.kept.clone()), fate)));
     }
-    Fates { by_step, single }
+    let unqueued = stories.iter().flat_map(|story| unqueued(story).map(move |one| (story, one)));
+    let unqueued = unqueued.filter_map(|(story, (id, received))| {
+        let Counters::Destination(counters) = &map.entry(id)?.counters else { return None };
+        let fate = lost(&counters.remains, story, received).filter(|fate| *fate != Fate::Unknown)?;
+        Some(((id, received.kept.clone()), fate))
+    });
+    Fates { by_step, single, unqueued: unqueued.collect() }
 }
 
 /// Whether a destination has dropped this output since the message came, as far as that is remembered.
@@ -155,7 +192,7 @@ fn lost(remains: &Remains, story: &Story, output: &Text) -> Option<Fate> {
     });
     let is_it = |remain: &Remain| remain.bytes == output.bytes && output.kept.starts_with(&remain.text);
     let mut is_over = false;
-    for reason in Remains::REASONS {
+    for reason in Reason::ALL {
         let mut kept = remains.since(reason, 0);
         let all = kept.len();
         kept.retain(|remain| remain.at >= came);

@@ -1,8 +1,9 @@
-//! The last messages that destinations dropped, for whoever asks what they were.
+//! The last messages that destinations and sources dropped, for whoever asks what they were.
 
+use super::balance::{Account, reason_of};
+use crate::program::Daemon;
 use control::DropReason;
 use control::tap::TapRequest;
-use engine::View;
 use engine::ledger::{Reason, Remain, Remains};
 use serde_json::{Value, json};
 use std::time::UNIX_EPOCH;
@@ -10,27 +11,29 @@ use std::time::UNIX_EPOCH;
 /// Grows when something is removed or changes its meaning.
 const VERSION: u32 = 1;
 
-pub fn answer(view: &View, request: &TapRequest) -> Result<String, String> {
-    let is_asked =
-        |reason: &Reason| request.reason.is_none_or(|asked| asked.name() == reason.name().replace('_', "-"));
-    let reasons: Vec<Reason> = Remains::REASONS.into_iter().filter(is_asked).collect();
-    if reasons.is_empty() {
-        return Err(nothing_kept(request.reason));
-    }
-    let is_meant = |id: &str| {
-        request.destination.as_ref().is_none_or(|name| id == name || id.split('#').next() == Some(name))
-    };
-    let meant: Vec<_> = view.destinations.iter().filter(|(id, _)| is_meant(id)).collect();
-    if meant.is_empty() {
-        let ids: Vec<&str> = view.destinations.iter().map(|(id, _)| id.as_str()).collect();
-        let name = request.destination.as_deref().unwrap_or_default();
-        return Err(format!("there is no destination `{name}`, there are {}", ids.join(", ")));
+/// Where messages are dropped.
+struct Dropping {
+    name: String,
+    account: Account,
+    /// A reload has removed it.
+    is_removed: bool,
+}
+
+pub fn answer(program: &Daemon, request: &TapRequest) -> Result<String, String> {
+    if let Some(reason @ (DropReason::Kernel | DropReason::NoCredit)) = request.reason {
+        return Err(format!(
+            "messages dropped for `{}` are lost before they are read: nothing of them is known",
+            reason.name()
+        ));
     }
     let mut messages = Vec::new();
-    for (id, destination) in meant {
-        for reason in &reasons {
-            let kept = destination.counters().remains.since(*reason, 0);
-            messages.extend(kept.into_iter().map(|remain| (remain.at, one(id, *reason, &remain))));
+    for place in places(program, request)? {
+        let Some(remains) = remains(&place.account) else { continue };
+        for reason in Reason::ALL {
+            if request.reason.is_none_or(|asked| asked == reason_of(reason)) {
+                let kept = remains.since(reason, 0).into_iter();
+                messages.extend(kept.map(|remain| (remain.at, one(&place, reason, &remain))));
+            }
         }
     }
     messages.sort_by_key(|(at, _)| *at);
@@ -38,24 +41,67 @@ pub fn answer(view: &View, request: &TapRequest) -> Result<String, String> {
     Ok(json!({ "version": VERSION, "messages": messages }).to_string())
 }
 
-fn one(destination: &str, reason: Reason, remain: &Remain) -> Value {
+/// Those that are asked for: of the configuration in effect, and of those before it.
+fn places(program: &Daemon, request: &TapRequest) -> Result<Vec<Dropping>, String> {
+    let view = &program.running().view;
+    let sources = view.sources.iter().map(|source| {
+        let account = Account::Source(source.counters.clone());
+        Dropping { name: source.id.clone(), account, is_removed: false }
+    });
+    let destinations = view.destinations.iter().map(|(id, destination)| {
+        let account = Account::Destination(destination.counters().clone());
+        Dropping { name: id.clone(), account, is_removed: false }
+    });
+    let mut all: Vec<Dropping> = sources.chain(destinations).collect();
+    for (name, account) in program.history.removed() {
+        if !all.iter().any(|place| place.account.is(&account)) {
+            all.push(Dropping { name, account, is_removed: true });
+        }
+    }
+    let asked = match (&request.destination, &request.source) {
+        (Some(name), _) => Some((name, false)),
+        (None, Some(name)) => Some((name, true)),
+        (None, None) => None,
+    };
+    let Some((name, of_source)) = asked else { return Ok(all) };
+    let is_of_kind = |place: &Dropping| matches!(place.account, Account::Source(_)) == of_source;
+    let of_kind: Vec<Dropping> = all.into_iter().filter(is_of_kind).collect();
+    let is_meant = |id: &str| id == name || id.split('#').next() == Some(name);
+    if !of_kind.iter().any(|place| is_meant(&place.name)) {
+        let ids: Vec<&str> =
+            of_kind.iter().filter(|place| !place.is_removed).map(|place| place.name.as_str()).collect();
+        let kind = if of_source { "source" } else { "destination" };
+        return Err(format!("there is no {kind} `{name}`, there are {}", ids.join(", ")));
+    }
+    Ok(of_kind.into_iter().filter(|place| is_meant(&place.name)).collect())
+}
+
+fn remains(account: &Account) -> Option<&Remains> {
+    match account {
+        Account::Source(counters) => Some(&counters.remains),
+        Account::Destination(counters) | Account::Gone(counters) => Some(&counters.remains),
+        _ => None,
+    }
+}
+
+fn one(place: &Dropping, reason: Reason, remain: &Remain) -> Value {
     let since = remain.at.duration_since(UNIX_EPOCH).unwrap_or_default();
-    json!({
-        "destination": destination,
-        "reason": reason.name().replace('_', "-"),
+    let of_source = matches!(place.account, Account::Source(_));
+    let mut message = json!({
+        "destination": (!of_source).then_some(&place.name),
+        "source": of_source.then_some(&place.name),
+        "removed": place.is_removed,
+        "reason": reason_of(reason).name(),
+        "account": remain.account,
         "number": remain.number,
         "time": since.as_millis() as u64,
         "text": String::from_utf8_lossy(&remain.text),
+        "kept": remain.text.len(),
         "bytes": remain.bytes,
-    })
-}
-
-fn nothing_kept(reason: Option<DropReason>) -> String {
-    let name = reason.map_or("", DropReason::name);
-    match reason {
-        Some(DropReason::Kernel | DropReason::NoCredit) => {
-            format!("messages dropped for `{name}` are lost before they are read: nothing of them is known")
-        }
-        _ => format!("nothing is kept of messages dropped for `{name}`: only for queue-full and refused"),
+    });
+    if std::str::from_utf8(&remain.text).is_err() {
+        let hex: String = remain.text.iter().map(|byte| format!("{byte:02x}")).collect();
+        message["hex"] = hex.into();
     }
+    message
 }

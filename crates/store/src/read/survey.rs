@@ -1,6 +1,6 @@
 //! What the damage of a segment has cost, found out once.
 
-use super::Stretch;
+use super::{Stretch, scraps};
 use crate::damage::{Damage, Gap};
 use crate::scan::scan;
 use crate::shared::{Mark, Segment, Shared};
@@ -28,6 +28,7 @@ pub(super) fn survey(shared: &Shared, stretch: &Stretch, strict: bool) -> io::Re
     if stretch.sealed {
         found.end_at(stretch.next, stretch.data.end);
     }
+    found.damage.scraps = scraps::of(&*stretch.file, shared.key, &found.gaps);
     let mut state = shared.lock();
     let Some(segment) = state.segments.get_mut(&stretch.first) else { return Ok(()) };
     if segment.sealed {

@@ -11,7 +11,7 @@ async function open(card, listens = false) {
   const texts = make('div', {});
   card.numbers = make('dl', { class: 'numbers' });
   const buttons = make('div', { class: 'row' });
-  if (node.kind === 'destination') buttons.append(make('button', { class: 'plain', onclick: () => lostOnes(node.name, texts) }, 'Show dropped messages'));
+  if (node.kind === 'destination' || node.kind === 'source') buttons.append(make('button', { class: 'plain', onclick: () => lostOnes(node, texts) }, 'Show dropped messages'));
   buttons.append(make('button', { class: 'plain', onclick: () => tap(node, texts) }, 'Show what comes by'));
   if (node.kind === 'source') buttons.append(make('button', { class: 'plain', onclick: () => next(node, texts) }, 'Explain the next one'));
   $('details').replaceChildren(make('h2', {}, title), make('p', { class: 'quiet' }, node.at),
@@ -101,10 +101,10 @@ async function tap(node, into) {
   }
 }
 
-async function lostOnes(destination, into) {
+async function lostOnes(node, into) {
   try {
-    const { messages } = await json('/dropped.json' + query({ destination }));
-    into.replaceChildren(messages.length ? droppedTable(messages) : make('p', { class: 'quiet' }, 'None are kept: those of a full queue and refused ones are, the last hundred of each.'));
+    const { messages } = await json('/dropped.json' + query({ [node.kind]: node.name }));
+    into.replaceChildren(messages.length ? droppedTable(messages) : make('p', { class: 'quiet' }, 'None. The last hundred of each reason are kept, but of what the kernel dropped, which nobody has read.'));
   } catch (error) {
     into.replaceChildren(make('p', { class: 'quiet' }, error.message));
   }

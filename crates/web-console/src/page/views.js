@@ -42,8 +42,8 @@ function lettersSheet() {
   const { waiting, messages } = letters;
   const caption = counted(waiting, 'dead letter') + (messages.length < waiting ? ', the oldest ' + count(messages.length) : '') + ': refused for good, kept on disk';
   const button = allowed.control ? make('button', { class: 'plain', type: 'button', onclick: sendAgain }, 'Send them again') : null;
-  return make('div', {}, sheet(caption, [['time'], ['destination'], ['reason'], ['text']], messages.map((one) => make('tr', {},
-    make('td', { class: 'when' }, moment(one.time)), make('td', {}, one.destination), make('td', { class: 'bad' }, one.reason), make('td', { class: 'text' }, one.text.trimEnd()))), 'messages'),
+  return make('div', {}, sheet(caption, [['time'], ['where'], ['reason'], ['text']], messages.map((one) => make('tr', {},
+    make('td', { class: 'when' }, moment(one.time)), make('td', {}, one.destination || one.source, one.removed ? make('div', { class: 'quiet' }, 'removed') : null), make('td', { class: 'bad' }, one.reason), make('td', { class: 'text' }, one.text.trimEnd()))), 'messages'),
     make('p', { class: 'row below' }, button, make('span', { id: 'letters-said', class: 'quiet', role: 'status' }, lettersSaid)));
 }
 

@@ -7,7 +7,7 @@ use super::span::Span;
 use super::{Loss, Memory, Spool, cut};
 use crate::chunk::Chunk;
 use crate::durable::DiskBuffer;
-use crate::ledger::Remains;
+use crate::ledger::{Reason, Remains};
 use crate::outlet::states::Flow;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -207,6 +207,7 @@ impl Spool {
             return (false, Loss::default());
         }
         let mut loss = Loss { damaged: read.lost as usize, ..Loss::default() };
+        self.remains.keep(Reason::Damaged, loss.damaged, read.scraps.iter().map(Vec::as_slice));
         behind.messages = behind.messages.saturating_sub(read.lost as usize);
         let mut end = read.seqs.end;
         let chunk = Chunk::read_back(read.bytes, read.ends, self.options.write_max, Some(home));
@@ -244,7 +245,9 @@ impl Spool {
         behind.next = end;
         let has_tail = !behind.tail.is_empty();
         if behind.joined.as_ref().is_some_and(|joined| end >= joined.from) || end >= queue.end() {
-            loss.damaged += self.caught_up(memory);
+            let missing = self.caught_up(memory);
+            self.remains.keep(Reason::Damaged, missing, std::iter::empty());
+            loss.damaged += missing;
         } else if behind.joined.is_none() && !has_tail && behind.bytes <= JOIN_BYTES {
             behind.joined = Some(Joined {
                 from: queue.end(),

@@ -3,6 +3,7 @@
 use super::{Loss, Memory, Spool};
 use crate::chunk::Chunk;
 use crate::durable::{DiskBuffer, Stored};
+use crate::ledger::Remains;
 use crate::window::Tickets;
 use std::ops::Range;
 use store::{Full, Safe};
@@ -65,7 +66,7 @@ impl Spool {
                     reserved.settle();
                     chunk.tickets = Stored::tickets_of(held);
                     if why == Full::TooLarge && loss.too_large == 0 {
-                        loss.too_large = leave_out_large(chunk);
+                        loss.too_large = leave_out_large(chunk, &self.remains);
                         if loss.too_large > 0 {
                             continue;
                         }
@@ -110,8 +111,14 @@ impl Spool {
     }
 }
 
+/// Why a message is refused that cannot be stored.
+const TOO_LARGE: &str = "too large for disk-buffer()";
+
 /// Takes messages out that cannot be stored; returns how many.
-fn leave_out_large(chunk: &mut Chunk) -> usize {
+fn leave_out_large(chunk: &mut Chunk, remains: &Remains) -> usize {
+    let is_large = |message: &&[u8]| message.len() > store::MESSAGE_BYTES_MAX;
+    chunk.iter().filter(is_large).for_each(|message| remains.refused(TOO_LARGE, message));
+
     let mut rest = Chunk::read_back(Vec::new(), Vec::new(), chunk.write_max, None);
     for message in chunk.iter().filter(|message| message.len() <= store::MESSAGE_BYTES_MAX) {
         rest.bytes.extend_from_slice(message);
