@@ -1,6 +1,6 @@
 //! What the control socket is asked about single messages: `EXPLAIN [JSON] [LOST] [DROPPED REASON] [COUNT N]
-//! [FOR SECONDS] [SOURCE NAME] [FROM ADDRESS] [FILTER EXPRESSION]`. Name and expression are sent in
-//! hexadecimal.
+//! [FOR SECONDS] [WAIT SECONDS] [SOURCE NAME] [FROM ADDRESS] [FILTER EXPRESSION]`. Name and expression are
+//! sent in hexadecimal.
 
 use crate::ledger::DropReason;
 use crate::queues::{hex, text};
@@ -19,6 +19,8 @@ pub struct ExplainRequest {
     pub dropped: Option<DropReason>,
     pub count: usize,
     pub patience: Duration,
+    /// How long destinations may take to say what became of it, where that is more than usual.
+    pub wait: Duration,
     /// Name of a source statement, or of one of its drivers.
     pub source: Option<String>,
     pub from: Option<IpAddr>,
@@ -34,6 +36,7 @@ impl Default for ExplainRequest {
             dropped: None,
             count: 1,
             patience: Duration::from_secs(10),
+            wait: Duration::ZERO,
             source: None,
             from: None,
             filter: None,
@@ -54,6 +57,7 @@ impl ExplainRequest {
                 "DROPPED" => request.dropped = Some(value()?.parse()?),
                 "COUNT" => request.count = number(value()?)?,
                 "FOR" => request.patience = Duration::from_secs(number(value()?)?).min(PATIENCE_MAX),
+                "WAIT" => request.wait = Duration::from_secs(number(value()?)?).min(PATIENCE_MAX),
                 "SOURCE" => request.source = Some(text(value()?)?),
                 "FROM" => {
                     let address = value()?.parse().map_err(|_| "expected an address".to_owned())?;
@@ -61,7 +65,9 @@ impl ExplainRequest {
                 }
                 "FILTER" => request.filter = Some(text(value()?)?),
                 _ => {
-                    return Err("expected JSON, LOST, DROPPED, COUNT, FOR, SOURCE, FROM or FILTER".to_owned());
+                    return Err(
+                        "expected JSON, LOST, DROPPED, COUNT, FOR, WAIT, SOURCE, FROM or FILTER".to_owned()
+                    );
                 }
             }
         }
@@ -72,6 +78,9 @@ impl ExplainRequest {
     pub fn line(&self) -> String {
         let mut line = format!("EXPLAIN COUNT {} FOR {}", self.count, self.patience.as_secs());
         let named = |word: &str, text: &String| format!(" {word} {}", hex(text.as_bytes()));
+        if !self.wait.is_zero() {
+            line.push_str(&format!(" WAIT {}", self.wait.as_secs()));
+        }
         line.push_str(if self.json { " JSON" } else { "" });
         line.push_str(if self.is_lost { " LOST" } else { "" });
         line.extend(self.dropped.map(|reason| format!(" DROPPED {}", reason.name())));
@@ -97,6 +106,7 @@ mod tests {
             is_lost: true,
             dropped: Some(DropReason::QueueFull),
             count: 7,
+            wait: Duration::from_secs(7),
             patience: Duration::from_secs(90),
             source: Some("s_net#0".into()),
             from: Some(IpAddr::from([10, 0, 0, 7])),

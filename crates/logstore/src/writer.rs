@@ -73,6 +73,11 @@ impl Writer {
         chunk::put(&mut self.block, message);
     }
 
+    /// The number that the next message gets, as `logstore cat --from` takes it.
+    pub fn next_number(&self) -> u32 {
+        self.first().wrapping_add(self.messages)
+    }
+
     /// When the first message came that is in no chunk.
     pub fn since(&self) -> Option<Time> {
         (self.messages > 0).then_some(self.start)

@@ -53,7 +53,7 @@ fn backwards_on_running(args: &ExplainArgs) -> Result<String, String> {
 /// Asks the running program.
 fn ask(args: &ExplainArgs) -> Result<String, String> {
     let request = args.request();
-    let answer_max = request.patience + ANSWER_MAX;
+    let answer_max = request.patience + request.wait + ANSWER_MAX;
     let reply = client::request(&args.running.socket()?, &request.line(), Some(answer_max));
     let reply = reply.map_err(|error| error.explained())?;
     match reply.status {

@@ -79,6 +79,7 @@ pub fn next(query: Query<'_>, subject: &dyn Subject) -> Answer {
         dropped: None,
         count: (number("count").unwrap_or(1) as usize).clamp(1, COUNT_MAX),
         patience: Duration::from_secs(number("seconds").unwrap_or(10).clamp(1, PATIENCE_MAX)),
+        wait: Duration::ZERO,
         source: query.get("source").filter(|name| !name.is_empty()),
         from: None,
         filter: query.get("filter").filter(|text| !text.trim().is_empty()),

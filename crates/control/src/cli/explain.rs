@@ -66,6 +66,7 @@ fn file_line(text: &str) -> Result<FileLine, String> {
 Examples:
   penstock explain --next 'program(\"sshd\")'
   penstock explain --source s_net --from 10.0.0.7 --count 3
+  penstock explain --next 'host(\"web\")' --wait 60
   penstock explain --dropped --timeout 60
   penstock explain --dropped queue-full
   penstock explain --config new.conf --line '<13>Nov 23 10:00:00 web app[7]: hello'
@@ -93,6 +94,10 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600),
           conflicts_with = "config")]
     pub timeout: u64,
+    /// Wait so many seconds for destinations to deliver it, or drop it [default: 0.3]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600),
+          conflicts_with_all = ["config", "dropped"])]
+    pub wait: Option<u64>,
     /// The source: its name, or name#n of one of its drivers
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
@@ -138,6 +143,7 @@ impl ExplainArgs {
             dropped: self.dropped.and_then(Dropped::reason),
             count: self.count as usize,
             patience: Duration::from_secs(self.timeout),
+            wait: Duration::from_secs(self.wait.unwrap_or_default()),
             source: self.source.clone(),
             from: self.from,
             filter: self.next.clone(),

@@ -43,7 +43,7 @@ pub fn asked(lab: &Lab, destination: &str) -> Vec<Value> {
 }
 
 /// What is said of the queue in the only step that has one.
-fn queue(steps: &Value) -> Option<Value> {
+pub fn queue(steps: &Value) -> Option<Value> {
     let mut steps = steps.as_array()?.iter();
     steps.find_map(|step| step.get("queue").cloned().or_else(|| queue(step.get("steps")?)))
 }

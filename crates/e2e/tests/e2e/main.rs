@@ -25,6 +25,7 @@ mod earlier;
 mod estate;
 mod explain;
 mod explain_made;
+mod explain_places;
 mod explain_servers;
 mod explain_where;
 mod fifos;

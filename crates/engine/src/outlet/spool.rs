@@ -8,6 +8,7 @@
 mod ahead;
 mod behind;
 mod detach;
+mod followed;
 mod lag;
 mod loss;
 mod memory;
@@ -26,6 +27,7 @@ use ahead::Ahead;
 pub(super) use ahead::Wait;
 use behind::Behind;
 pub(super) use behind::{Plan, READ_BYTES};
+use followed::Followed;
 pub(super) use lag::Clock;
 #[cfg(test)]
 pub(super) use lag::LAG_MAX;
@@ -79,6 +81,8 @@ pub(super) struct Spool {
     boundless: bool,
     /// Messages are safe only once the disk has them, whatever `reliable()` says.
     synced: bool,
+    /// Those of what is on disk that somebody follows.
+    followed: Followed,
     /// Where the last of what has no room can be looked at.
     remains: Arc<Remains>,
 }
@@ -110,6 +114,7 @@ impl Spool {
             drains: false,
             boundless: false,
             synced: false,
+            followed: Followed::default(),
             remains: Arc::default(),
         }
     }

@@ -47,7 +47,7 @@ pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, Stri
     let (stories, fates) = match request.dropped {
         None => {
             let stories = inquiry::ask(asked(request.count), request.patience);
-            let fates = fates(program, &stories);
+            let fates = fates(program, &stories, request.wait);
             (stories, fates)
         }
         Some(reason) => {
@@ -57,7 +57,7 @@ pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, Stri
                 let window = if reason == DropReason::Oversized { LARGE } else { SEARCH };
                 let patience = window.min(until.saturating_duration_since(Instant::now()));
                 let some = inquiry::ask(asked(SEARCHED), patience);
-                let fates = fates(program, &some);
+                let fates = fates(program, &some, Duration::ZERO);
                 stories.extend(some.into_iter().filter(|story| was_dropped(story, &fates, reason)));
                 all.single.extend(fates.single);
                 all.by_step.extend(fates.by_step);
@@ -134,7 +134,7 @@ fn is_known(running: &Running, name: &str) -> Result<(), String> {
 }
 
 /// What has become of what was put into queues for the messages.
-fn fates(program: &Daemon, stories: &[Story]) -> Fates {
+fn fates(program: &Daemon, stories: &[Story], wait: Duration) -> Fates {
     let map = &program.running().view.map;
     let counters: BTreeMap<StepId, Arc<DestinationCounters>> = stories
         .iter()
@@ -145,7 +145,7 @@ fn fates(program: &Daemon, stories: &[Story]) -> Fates {
         })
         .collect();
     std::thread::park_timeout(QUEUED);
-    let until = Instant::now() + DELIVERED_MAX;
+    let until = Instant::now() + DELIVERED_MAX.max(wait);
     // What was there by now includes the messages; queues go in order.
     let targets: BTreeMap<StepId, u64> =
         counters.iter().map(|(id, counters)| (*id, counters.accepted.value())).collect();

@@ -3,6 +3,7 @@
 use super::stamping::{Authority, Stamping, Wanted};
 use delivery::files::FileOptions;
 use delivery::files::opening::{is_link_error, open_for_both};
+use engine::ledger::Reason;
 use engine::{Chunk, Progress, Sink, Status};
 use logstore::{Error, Settings, Time, Writer};
 use rustix::fs::{FlockOperation, flock};
@@ -87,6 +88,7 @@ impl LogstoreSink {
         let writer = self.open()?;
         let now = Time::from(SystemTime::now());
         let count = chunk.messages();
+        let first = writer.next_number();
         for message in chunk.iter() {
             writer.add(message, now);
         }
@@ -94,6 +96,11 @@ impl LogstoreSink {
         let safe = count.saturating_sub(writer.forget() as usize);
         let is_empty = writer.since().is_none();
         let bytes = chunk.iter().take(safe).map(<[u8]>::len).sum();
+        for (place, receipt) in chunk.receipts(0..safe) {
+            let number = u64::from(first.wrapping_add(place as u32));
+            receipt.at([("store", self.path.display().to_string().into()), ("message", number.into())]);
+            receipt.delivered();
+        }
         progress.delivered(chunk.advance(bytes));
         self.since = if is_empty { None } else { self.since.or(Some(Instant::now())) };
         result
@@ -118,6 +125,7 @@ impl LogstoreSink {
                     self.say(&error);
                     if let Some(chunk) = chunks.pop_front() {
                         let why = format!("{}: {error}", self.path.display());
+                        chunk.say_dropped(0..chunk.messages(), Reason::Refused, &why);
                         chunk.iter().for_each(|message| progress.refused(&why, message));
                         progress.finished(chunk);
                     }

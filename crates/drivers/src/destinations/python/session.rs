@@ -55,11 +55,21 @@ impl Session {
                 Order::Reopen => self.post.close(),
                 Order::Send(job) => {
                     let outcome = self.deliver(&job.load);
+                    self.say_where(&job.answer);
                     job.answer.say(outcome);
                 }
             }
         }
         self.post.end();
+    }
+
+    /// Of messages that somebody follows: which class got them, and what they are numbered there.
+    fn say_where(&self, answer: &guest::Answer) {
+        answer.is_at(|at| {
+            let number = self.numbers.get(at).filter(|number| **number > 0);
+            let number = number.map(|number| ("number", (*number).into()));
+            [("class", self.post.class().into())].into_iter().chain(number)
+        });
     }
 
     fn deliver(&mut self, load: &Load) -> Outcome {

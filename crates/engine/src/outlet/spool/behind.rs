@@ -212,6 +212,7 @@ impl Spool {
         let mut end = read.seqs.end;
         let chunk = Chunk::read_back(read.bytes, read.ends, self.options.write_max, Some(home));
         let mut chunk = chunk.numbered_as(read.numbers);
+        self.followed.find(&mut chunk);
         if read.seqs.start >= self.waited_until {
             chunk.comes();
         }

@@ -56,6 +56,7 @@ impl Spool {
                 Ok(seqs) => {
                     self.refused = None;
                     chunk.number(seqs.clone());
+                    self.followed.note(chunk);
                     if !reserved.is_empty() {
                         self.reserved.push_back((seqs.end, reserved));
                     }

@@ -10,7 +10,7 @@ use super::identity::Stream;
 use delivery::dialing::{DialOptions, Dialed, Dialing};
 use delivery::link::Link;
 use delivery::single::SinkContext;
-use delivery::target::Route;
+use delivery::target::{Route, ends};
 use delivery::unacked::Unacked;
 use engine::{Chunk, Progress, Sink, Status, Ticket};
 use std::collections::VecDeque;
@@ -238,6 +238,12 @@ impl RltpSink {
                 self.out.extend_from_slice(self.head.get(taken..).unwrap_or_default());
                 self.out
                     .extend_from_slice(rest.get(taken.saturating_sub(self.head.len())..).unwrap_or_default());
+            }
+            let before = chunk.sent();
+            for (place, receipt) in chunk.receipts(before..before + messages) {
+                let place = (place - before) as u64;
+                let which = [("batch", self.next.into()), ("message", place.into())];
+                receipt.at(ends(link.socket()).into_iter().chain(which));
             }
             self.sent.push_back(Sent { sequence: self.next, messages, bytes });
             self.next = self.next.wrapping_add(1);
