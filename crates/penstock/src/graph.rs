@@ -3,6 +3,7 @@
 mod dot;
 mod flows;
 mod grouping;
+mod json;
 mod layout;
 mod live;
 mod mermaid;
@@ -56,7 +57,9 @@ fn drawn(args: &GraphArgs) -> Result<String, String> {
     if args.live {
         live::add_rates(&mut graph, &args.running.socket()?)?;
     }
-    Ok(if args.dot {
+    Ok(if args.json {
+        json::render(&graph)
+    } else if args.dot {
         dot::render(&graph)
     } else if args.mermaid {
         mermaid::render(&graph)

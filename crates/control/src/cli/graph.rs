@@ -11,6 +11,7 @@ Examples:
   penstock graph --dot penstock.conf | dot -Tpng -o penstock.png
   penstock graph --mermaid penstock.conf
   penstock graph --live penstock.conf > now.svg
+  penstock graph --json --live penstock.conf
 
 Sources stand on the left, destinations on the right. What leads to no destination is dashed, paths with flow-control are thick.
 Exit code: 0 drawn; 1 the configuration is wrong, or with --live no answer; 2 wrong usage.")]
@@ -27,6 +28,9 @@ pub struct GraphArgs {
     /// Write it in the language of Mermaid
     #[arg(long, conflicts_with_all = ["svg", "dot"])]
     pub mermaid: bool,
+    /// Print JSON: boxes, and the arrows between them
+    #[arg(long, conflicts_with_all = ["svg", "dot", "mermaid"])]
+    pub json: bool,
     /// Only log paths of this source or destination; may be given several times
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,

@@ -96,6 +96,36 @@ fn other_languages_draw_the_same() {
 }
 
 #[test]
+fn as_json_it_is_the_same() {
+    let said: serde_json::Value = serde_json::from_str(&graph(CONFIG, &["--json"])).expect("JSON");
+    assert_eq!(said["version"], 1);
+    let (boxes, arrows) =
+        (said["boxes"].as_array().expect("boxes"), said["arrows"].as_array().expect("arrows"));
+    let dot = graph(CONFIG, &["--dot"]);
+    assert_eq!(
+        boxes.len(),
+        dot.lines().filter(|line| line.contains(" [label=\"") && line.contains("tooltip")).count()
+    );
+    assert_eq!(arrows.len(), dot.lines().filter(|line| line.contains(" -> ")).count());
+    let of_kind = |kind: &str| boxes.iter().filter(|one| one["kind"] == kind).count();
+    for kind in ["source", "path", "step", "case", "destination"] {
+        assert!(of_kind(kind) > 0, "{kind}: {said:#}");
+    }
+    assert!(
+        boxes.iter().any(|one| one["is_dead"] == true)
+            && arrows.iter().any(|one| one["flow_control"] == true)
+    );
+    for arrow in arrows {
+        let ends = ["from", "to"].map(|end| arrow[end].as_u64().expect("a box") as usize);
+        assert!(ends.iter().all(|end| boxes[*end]["id"] == *end), "{arrow}");
+        assert!(arrow["messages_per_second"].is_null());
+    }
+    assert!(boxes.iter().all(
+        |one| one["kind"] == "destination" || one["at"].as_str().is_some_and(|at| at.contains(".conf:"))
+    ));
+}
+
+#[test]
 fn a_thousand_paths_stay_readable() {
     let mut config = "@version: 4.11\nsource s { network(port(5514)); };\n".to_owned();
     for n in 0..1000 {
@@ -154,6 +184,13 @@ fn the_running_program_gives_the_rates() {
         drawing.join().expect("the drawing")
     });
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let json = run_command(&[&["graph", &config, "--json"], args.as_slice()].concat()).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let rate = |name: &str| {
+        let mut boxes = json["boxes"].as_array().expect("boxes").iter();
+        boxes.find(|one| one["name"] == name).and_then(|one| one["messages_per_second"].as_f64())
+    };
+    assert_eq!((rate("s"), rate("d_none")), (Some(0.0), Some(0.0)), "nothing comes now: {json:#}");
     let rates: Vec<String> =
         elements(&outcome.stdout).into_iter().filter(|line| line.starts_with("text rate")).collect();
     // Source, path, and what gets all; the other one gets nothing.

@@ -17,7 +17,7 @@ pub fn render(graph: &Graph) -> String {
             Kind::Path | Kind::Step | Kind::Group => "",
         };
         let style = if item.is_dead { ", style=\"rounded,dashed\"" } else { "" };
-        let rate = item.rate.as_ref().map(|rate| format!(" {rate}")).unwrap_or_default();
+        let rate = item.rate.map(|rate| format!(" {}", live::shown(rate))).unwrap_or_default();
         let lines = [format!("{}{rate}", item.title), item.detail.clone()];
         let label: Vec<String> =
             lines.iter().filter(|line| !line.is_empty()).map(|line| escaped(line)).collect();

@@ -43,7 +43,7 @@ pub fn add_rates(graph: &mut Graph, socket: &Path) -> Result<(), String> {
             }),
             Kind::Step | Kind::Case | Kind::Group => None,
         };
-        item.rate = own.map(shown);
+        item.rate = own;
         counted.push(match item.kind {
             Kind::Source => Counted { gets: None, gives: own },
             Kind::Step if is_once => Counted { gets: None, gives: rate("filters", &item.name) },

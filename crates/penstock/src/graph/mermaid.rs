@@ -7,7 +7,7 @@ use std::fmt::Write;
 pub fn render(graph: &Graph) -> String {
     let mut out = String::from("flowchart LR\n");
     for (at, item) in graph.items.iter().enumerate() {
-        let rate = item.rate.as_ref().map(|rate| format!(" {rate}")).unwrap_or_default();
+        let rate = item.rate.map(|rate| format!(" {}", live::shown(rate))).unwrap_or_default();
         let lines = [format!("{}{rate}", item.title), item.detail.clone()];
         let label: Vec<String> =
             lines.iter().filter(|line| !line.is_empty()).map(|line| escaped(line)).collect();

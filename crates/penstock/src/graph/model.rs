@@ -34,8 +34,8 @@ pub struct Shape {
     pub row: usize,
     /// No message that comes here gets to a destination.
     pub is_dead: bool,
-    /// `1,200/s`
-    pub rate: Option<String>,
+    /// Messages a second, where that is asked and counted.
+    pub rate: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

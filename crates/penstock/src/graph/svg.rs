@@ -137,7 +137,7 @@ fn draw(out: &mut String, item: &Shape, (x, y): (f64, f64)) {
         "<rect class=\"bar\" x=\"1\" y=\"6\" width=\"4\" height=\"{}\" rx=\"2\"/>",
         BOX_HEIGHT - 12.0
     );
-    let rate = item.rate.as_deref().unwrap_or_default();
+    let rate = &item.rate.map(live::shown).unwrap_or_default();
     let room = ROOM - if rate.is_empty() { 0.0 } else { width(rate, TITLE_SIZE) + TITLE_SIZE };
     // Without a text, the title stands in the middle.
     let title_y = if item.detail.is_empty() { 28 } else { 20 };
