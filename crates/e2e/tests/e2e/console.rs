@@ -1,5 +1,6 @@
 //! The console: what scrapers and people are told over HTTP, and to whom nothing is told.
 
+mod crowd;
 mod hostile;
 mod views;
 

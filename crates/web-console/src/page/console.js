@@ -4,6 +4,9 @@
 const $ = (id) => document.getElementById(id);
 const IDLE_MS = 60000;
 const CARDS_MAX = 150;
+// Groups that are offered where there are more, each of so many cards at least.
+const KIN_MAX = 24;
+const KIN_MIN = 5;
 const SPARK = 60;
 // As wide as a line gets, and as one of many from one place gets: those would be one block.
 const WIDEST = 12;

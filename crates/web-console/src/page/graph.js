@@ -79,6 +79,7 @@ function build() {
     edge.text = make('text', {});
     $('edges').append(edge.path, edge.text);
   }
+  kin();
   filter();
 }
 
@@ -241,10 +242,27 @@ function line(edge, base, most) {
 
 const rowsRate = (card) => sum(rowsOf(card.node), 'rate');
 
+// What a card has in common with others: the beginning of its name, or the file it stands in.
+const kinOf = ({ node }) => (node.kind === 'log' && node.name.startsWith('#') ? place(node.at).replace(/\d+$/, '')
+  : (node.name.match(/^.*[_.-](?=.)/) || [node.name.replace(/\d+$/, '')])[0]);
+
+// Where there are more cards than can be shown: buttons for the largest groups, each a search.
+function kin() {
+  const counts = new Map();
+  for (const card of cards) counts.set(kinOf(card), (counts.get(kinOf(card)) || 0) + 1);
+  const largest = [...counts].filter(([, n]) => n >= KIN_MIN).sort((a, b) => b[1] - a[1]).slice(0, KIN_MAX);
+  $('kin').hidden = cards.length <= CARDS_MAX * 2 || largest.length < 2;
+  $('kin').replaceChildren(...largest.map(([name, n]) => make('button', { class: 'chip', type: 'button', onclick: () => {
+    $('search').value = $('search').value === name ? '' : name;
+    filter();
+  } }, name + ' ', make('span', { class: 'quiet' }, short(n)))));
+}
+
 function filter() {
   const wanted = $('search').value.trim().toLowerCase();
   const fits = (card) => !wanted || [card.node.name, card.node.at, ...card.node.info, ...card.steps.map(label)].join(' ').toLowerCase().includes(wanted);
   const hit = new Set(cards.filter(fits));
+  for (const chip of $('kin').children) chip.setAttribute('aria-pressed', chip.firstChild.data.trim().toLowerCase() === wanted);
   // What a hit leads to, and what leads to it.
   const near = new Set(hit);
   if (wanted) for (const { from, to } of edges) { if (hit.has(from)) near.add(to); if (hit.has(to)) near.add(from); }
