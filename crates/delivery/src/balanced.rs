@@ -2,6 +2,10 @@
 //! the same key takes the same connection, so its order is kept; the others stand in for a server that is
 //! away.
 
+mod spread;
+
+pub use spread::{Spread, width};
+
 use super::dialing::Failback;
 use super::single::{SingleDestination, alike};
 use super::target::given::check_family;
@@ -32,6 +36,8 @@ pub struct Balance {
     key: Option<Arc<Template>>,
     /// As it is written; empty without one.
     key_text: String,
+    /// Of workers: what is written of it too.
+    spread: Option<(Arc<Spread>, String)>,
 }
 
 impl Balance {
@@ -61,13 +67,16 @@ impl Balance {
             None => None,
         };
         let key_text = block.template("key").map(|text| text.text.clone()).unwrap_or_default();
-        Ok(Some(Balance { servers, key, key_text }))
+        Ok(Some(Balance { servers, key, key_text, spread: None }))
     }
 
-    /// Between outlets that are alike: `workers()` and `worker-partition-key()`.
-    pub fn between_workers(key: Option<(Arc<Template>, String)>) -> Balance {
+    /// Between outlets that are alike: `workers()`, `worker-partition-key()`, and how many share a key.
+    pub fn between_workers(
+        key: Option<(Arc<Template>, String)>,
+        spread: Option<(Arc<Spread>, String)>,
+    ) -> Balance {
         let (key, key_text) = key.map_or((None, String::new()), |(key, text)| (Some(key), text));
-        Balance { servers: Vec::new(), key, key_text }
+        Balance { servers: Vec::new(), key, key_text, spread }
     }
 
     /// The servers of each connection: its own, then those that stand in for it. `given` is the first one,
@@ -114,11 +123,15 @@ struct Room {
     parts: Vec<Vec<u32>>,
     keys: Vec<u8>,
     ends: Vec<u32>,
+    hashes: Vec<u64>,
+    turns: Vec<usize>,
 }
 
 pub struct Balanced {
     targets: Vec<SingleDestination>,
     key: Option<Arc<Template>>,
+    spread: Option<Arc<Spread>>,
+    /// What is written of both.
     key_text: String,
     /// Messages told apart so far.
     turn: AtomicUsize,
@@ -128,10 +141,13 @@ pub struct Balanced {
 impl Balanced {
     /// `targets`: at least one, as [`super::single::alike`] makes them.
     pub fn new(balance: &Balance, targets: Vec<SingleDestination>) -> Balanced {
+        let (spread, said) =
+            balance.spread.clone().map_or((None, String::new()), |(s, text)| (Some(s), text));
         Balanced {
             targets,
             key: balance.key.clone(),
-            key_text: balance.key_text.clone(),
+            spread,
+            key_text: balance.key_text.clone() + &said,
             turn: AtomicUsize::new(0),
             spare: Mutex::default(),
         }
@@ -152,25 +168,36 @@ impl Balanced {
         };
         room.keys.clear();
         room.ends.clear();
+        room.hashes.clear();
         key.render_selection(batch, selection, scratch.render(), &mut room.keys, &mut room.ends);
         let mut start = 0;
-        for (index, end) in selection.iter().zip(&room.ends) {
+        for end in &room.ends {
             let end = *end as usize;
-            let place = place(room.keys.get(start..end).unwrap_or_default(), count);
+            room.hashes.push(hash(room.keys.get(start..end).unwrap_or_default()));
             start = end;
-            if let Some(part) = room.parts.get_mut(place) {
+        }
+        if let Some(spread) = &self.spread {
+            spread.turns((batch, selection), scratch, &room.hashes, count, &mut room.turns);
+        }
+        for (at, (index, hash)) in selection.iter().zip(&room.hashes).enumerate() {
+            let aside = room.turns.get(at).copied().unwrap_or(0);
+            if let Some(part) = room.parts.get_mut((place(*hash, count) + aside) % count) {
                 part.push(*index);
             }
         }
     }
 }
 
-/// Which of `count` targets a key belongs to: the same one for ever.
-fn place(key: &[u8], count: usize) -> usize {
-    // FNV-1a; the low bits of the product alone depend on the low bits of the input alone.
-    let hash = key.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+/// FNV-1a, the same one for ever.
+fn hash(key: &[u8]) -> u64 {
+    key.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    })
+}
+
+/// Which of `count` targets a key belongs to.
+fn place(hash: u64, count: usize) -> usize {
+    // The low bits of the product alone depend on the low bits of the input alone.
     ((hash ^ (hash >> 32)) % count.max(1) as u64) as usize
 }
 
@@ -204,6 +231,7 @@ impl Format for Balanced {
     fn reads(&self, demand: &mut Demand) {
         self.targets.iter().for_each(|target| target.reads(demand));
         self.key.iter().for_each(|key| key.reads(demand));
+        self.spread.iter().for_each(|spread| spread.reads(demand));
     }
 }
 

@@ -1,7 +1,7 @@
 //! What destinations that send batches and get answers have in common: `batch-lines()` and its kin,
 //! `workers()`, `retries()`.
 
-use crate::balanced::{Balance, Balanced};
+use crate::balanced::{Balance, Balanced, Spread, width};
 use crate::single::{Prepare, SingleDestination, SinkContext, alike};
 use crate::writer::Writer;
 use crate::writing;
@@ -22,6 +22,7 @@ pub struct Batching {
     /// What there is to do before the first message; the first worker does it.
     pub prepare: Option<Prepare>,
     key: Option<(Arc<Template>, String)>,
+    spread: Option<(Arc<Spread>, String)>,
 }
 
 /// Who makes the sink of an outlet.
@@ -47,7 +48,8 @@ impl Batching {
             Some(text) => Some((r.compile(&text.text, text.span)?, text.text.clone())),
             None => None,
         };
-        Ok(Batching { limits, workers: count("workers").max(1), prepare: None, key })
+        let spread = spread(r, key.is_some())?;
+        Ok(Batching { limits, workers: count("workers").max(1), prepare: None, key, spread })
     }
 
     /// One outlet for each worker, which together are one destination. The throttle is the flight's: a paced
@@ -79,6 +81,36 @@ impl Batching {
             return Arc::new(one(0, writer));
         }
         let outlets = alike((0..self.workers).collect(), writer, identity, one);
-        Arc::new(Balanced::new(&Balance::between_workers(self.key), outlets))
+        Arc::new(Balanced::new(&Balance::between_workers(self.key, self.spread), outlets))
+    }
+}
+
+/// How many workers share the messages of one key, where that is not one.
+fn spread(r: &mut Reading<'_>, has_key: bool) -> Result<Option<(Arc<Spread>, String)>, Reported> {
+    const BUCKETS: &str = "worker-partition-buckets";
+    const SCALING: &str = "worker-partition-autoscaling";
+    let buckets = r.s.template(BUCKETS).map(|text| (text.text.clone(), text.span));
+    let scales = r.s.bool(SCALING) == Some(true);
+    let name = if buckets.is_some() { BUCKETS } else { SCALING };
+    match (buckets, scales) {
+        (None, false) => Ok(None),
+        (Some(_), true) => {
+            let text = format!("{BUCKETS}() and {SCALING}() both say how many workers share a key");
+            r.wrong_at(r.s.span(SCALING), text, "leave one of them out")
+        }
+        _ if !has_key => {
+            let text = format!("{name}() shares the messages of a key, and there is none");
+            r.wrong_at(r.s.span(name), text, "add `worker-partition-key(\"$HOST\")`, or leave it out")
+        }
+        (None, true) => Ok(Some((Arc::new(Spread::seen()), format!(" {SCALING}")))),
+        (Some((text, span)), false) => {
+            let template = r.compile(&text, span)?;
+            if template.literal().is_some_and(|text| width(text).to_string().as_bytes() != text.trim_ascii())
+            {
+                let text = format!("`{text}` is no number of workers");
+                return r.wrong_at(Some(span), text, "write `worker-partition-buckets(4)`");
+            }
+            Ok(Some((Arc::new(Spread::said(template)), format!(" {BUCKETS} {text}"))))
+        }
     }
 }

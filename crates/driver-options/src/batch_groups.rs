@@ -63,6 +63,24 @@ pub static BATCHES: Group = Group {
         )
         .alias(&["partition-key"]),
         Opt::new(
+            "worker-partition-buckets",
+            Kind::Template,
+            Preset::Described("1"),
+            "How many workers share the messages of one `worker-partition-key()`, in turns: a number, or a template that makes one. Their \
+             order is kept only within each.",
+        )
+        .alias(&["partition-buckets"])
+        .sample("\"1\""),
+        Opt::new(
+            "worker-partition-autoscaling",
+            Kind::Bool,
+            Preset::Bool(false),
+            "How many workers share the messages of one `worker-partition-key()` is seen from the last minute: as large a part of them as \
+             the key has of the messages, one at least.",
+        )
+        .sample("no"),
+        Opt::no_effect("worker-partition-autoscaling-wfo", "it is always the last minute that is looked at"),
+        Opt::new(
             "time-reopen",
             Kind::Seconds { min: 0, max: SECONDS_MAX },
             Preset::Global("time-reopen"),

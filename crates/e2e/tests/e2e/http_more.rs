@@ -144,6 +144,42 @@ fn workers_by_key_keep_the_order_of_each_key() {
     penstock.stop();
 }
 
+/// A key has two of four workers, and another one two: what they sent is theirs by turns.
+#[test]
+fn workers_share_a_key_as_they_are_told() {
+    for (options, shares) in [
+        ("worker-partition-buckets(\"2\")", [2, 2]),
+        ("worker-partition-buckets(\"$(if ('$HOST' eq 'host1') 3 1)\")", [1, 3]),
+        ("partition-buckets(99)", [4, 4]),
+    ] {
+        const EACH: usize = 400;
+        let lab = Lab::new();
+        let taken = Taken::default();
+        let there = taken.clone();
+        let server = HttpServer::start(0, move |request| there.take(request));
+        let options = format!("batch-lines(10) workers(4) worker-partition-key(\"$HOST\") {options}");
+        let mut penstock = Penstock::start(&lab, &config(server.port(), &options));
+        let mut sender = Sender::tcp(lab.port("in"));
+        let lines: String = (0..EACH).flat_map(|n| (0..2).map(move |host| message(host, n) + "\n")).collect();
+        sender.raw(lines.as_bytes());
+        sender.finish();
+        penstock.wait_settled(2 * EACH as u64).assert_nothing_lost();
+        assert_eq!(taken.lines().len(), 2 * EACH, "{options}");
+        // Each worker has a connection; those that a host came by.
+        for (host, share) in shares.iter().enumerate() {
+            let end = format!(" of connection {host}");
+            let by: std::collections::HashSet<usize> = server
+                .requests()
+                .iter()
+                .filter(|request| request.lines().iter().any(|line| line.ends_with(&end)))
+                .map(|request| request.connection)
+                .collect();
+            assert_eq!(by.len(), *share, "host {host} of {options}");
+        }
+        penstock.stop();
+    }
+}
+
 #[test]
 fn a_wrong_token_holds_everything() {
     let lab = Lab::new();
