@@ -196,10 +196,13 @@ impl<T> Shard<T> {
         self.bytes = (self.bytes + now).saturating_sub(before);
     }
 
-    /// Closes a context once correlation time is past `deadline`. `moment` decides the order of those with
-    /// one deadline.
+    /// Closes a context once correlation time is past `deadline`. Of those with one deadline the one that got
+    /// it first is closed first, as syslog-ng does.
     pub fn set_deadline(&mut self, id: ContextId, deadline: i64, moment: Moment) {
         let Some(context) = self.get_mut(id) else { return };
+        if context.deadline == deadline {
+            return;
+        }
         (context.deadline, context.serial) = (deadline, moment.serial);
         if deadline < context.queued {
             context.queued = deadline;

@@ -53,7 +53,7 @@ impl Inherit {
 #[derive(Clone, Default)]
 pub struct Synthetic {
     pub inherit: Inherit,
-    /// Set one after the other: later ones see earlier ones.
+    /// Set one after the other, behind the tags: later ones see earlier ones.
     pub values: Vec<(NameId, Arc<Template>)>,
     pub tags: Vec<TagId>,
 }
@@ -99,8 +99,11 @@ impl Synthetic {
         made.and_then(|made| u32::try_from(made).ok())
     }
 
-    /// Sets values and tags of one of the context's messages.
+    /// Sets tags and values of one of the context's messages; its values may print the tags.
     pub fn apply(&self, messages: &mut Arc<Batch>, index: usize, id: &[u8], cx: &mut FilterContext) {
+        if let Some(batch) = Arc::get_mut(messages) {
+            self.tags.iter().for_each(|tag| batch.set_tag(index, *tag));
+        }
         let mut text = cx.work.text();
         for (name, template) in &self.values {
             text.clear();
@@ -111,9 +114,6 @@ impl Synthetic {
             }
         }
         cx.work.keep_text(text);
-        if let Some(batch) = Arc::get_mut(messages) {
-            self.tags.iter().for_each(|tag| batch.set_tag(index, *tag));
-        }
     }
 
     fn print(

@@ -55,6 +55,23 @@ fn stamps_of_messages_close_groups() {
 }
 
 #[test]
+fn of_one_deadline_the_first_to_get_it_is_closed_first() {
+    let mut fed = by("", "$(context-values $MSG)");
+    assert_eq!(fed.feed(&["1 a x", "1 b y", "1 a z"]), "x|y|z");
+    assert_eq!(fed.feed(&["9 c w"]), "z[x,z,z]|y[y,y]|w");
+    assert_eq!(fed.feed(&["10 d 1", "10 e 1", "11 e 2", "11 d 2"]), "1|1|2|2");
+    assert_eq!(fed.feed(&["30 f w"]), "w[w,w]|2[1,2,2]|2[1,2,2]|w");
+}
+
+#[test]
+fn values_see_the_tags() {
+    let mut fed = Fed::new(&format!(
+        "grouping-by({BY} trigger(message('end')) aggregate(value(\"x\" \"$TAGS\") tags(\"made\")))"
+    ));
+    assert_eq!(fed.feed(&["1 a one", "1 a end"]), "one|end[made]|end");
+}
+
+#[test]
 fn the_clock_closes_groups() {
     let mut fed = by("", "$(context-length)");
     fed.feed(&["100 a x"]);
