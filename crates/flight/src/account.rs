@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 /// A server that refuses so many messages alone, one after the other with none delivered in between, gets the
 /// next one after a pause.
 const REFUSALS_QUICK: u32 = 8;
+/// Where the configuration lets go of what is refused, the whole batch goes after so many.
+const REFUSALS_LET_GO: u32 = 16;
 
 /// How often a batch that waits to become full is looked at: whether a source waits for it.
 const LOOK: Duration = Duration::from_millis(100);
@@ -106,6 +108,7 @@ impl Account {
                 self.refused(1, 0, &why, now);
             }
             Outcome::Split(why) => self.split(id, &why, now),
+            Outcome::LetGo { why, named } => self.let_go(id, &why, named),
             Outcome::Again { counts: true, why, .. } if self.runs.tries(id) + 1 >= self.limits.retries => {
                 self.split(id, &why, now);
                 self.pace.failed(Kind::Busy, None, now);
@@ -138,6 +141,25 @@ impl Account {
         if self.runs.split(id, why) {
             self.refused(1, 0, why, now);
         }
+    }
+
+    /// One bad message costs itself and not its batch, and a server that refuses everything costs no time.
+    fn let_go(&mut self, id: u32, why: &str, named: Option<usize>) {
+        match named {
+            _ if self.refusals >= REFUSALS_LET_GO => {
+                self.runs.settled(id, &State::Refused(Arc::from(why)));
+                return;
+            }
+            Some(place) if self.refusals < REFUSALS_QUICK => {
+                let mut verdicts = vec![Verdict::Again; place];
+                verdicts.push(Verdict::Refused(why.into()));
+                self.runs.judged(id, &verdicts);
+            }
+            // With one bad message after the other it is quicker to find what is good.
+            _ if !self.runs.split(id, why) => return,
+            _ => {}
+        }
+        self.refusals = self.refusals.saturating_add(1);
     }
 
     /// Where nothing but refusals comes, it may not be the messages: they are lost slowly then, and it shows.
@@ -275,6 +297,8 @@ impl Account {
                 if let Some(bucket) = &mut self.bucket {
                     bucket.spend(messages);
                 }
+                // A further batch is looked into before it is let go of.
+                self.refusals = self.refusals.min(REFUSALS_QUICK);
                 self.runs.send(messages, now)
             }
         }

@@ -259,6 +259,53 @@ fn one_bad_in_ten_thousand_is_one_dead_letter() {
     assert!(requests < 32, "{requests} requests");
 }
 
+/// Sends messages in batches of a thousand to a server that refuses batches with a bad one, and names it if it
+/// `names`. Returns what was delivered, what was dropped, and the requests that it took.
+fn let_go(messages: usize, names: bool, is_bad: impl Fn(usize) -> bool) -> (u64, u64, usize) {
+    let mut bench = Bench::new(Limits { lines: 1000, ..Limits::default() });
+    bench.push(messages);
+    let mut requests = 0;
+    while !bench.chunks.is_empty() {
+        bench.write();
+        let mut server = bench.server.lock().expect("lock");
+        let Some((id, numbers)) = server.away.pop() else { continue };
+        requests += 1;
+        let outcome = match numbers.iter().position(|n| is_bad(*n)) {
+            Some(place) => Outcome::LetGo { why: "bad".into(), named: names.then_some(place) },
+            None => Outcome::Delivered,
+        };
+        server.answers.push((id, outcome));
+    }
+    (bench.counters.delivered.value(), bench.counters.dropped.total(), requests)
+}
+
+#[test]
+fn one_that_is_let_go_costs_itself() {
+    for (names, most) in [(true, 4), (false, 32)] {
+        let (delivered, dropped, requests) = let_go(2000, names, |n| n == 777);
+        assert_eq!((delivered, dropped), (1999, 1));
+        assert!(requests <= most, "{requests} requests");
+    }
+}
+
+#[test]
+fn many_that_are_let_go_cost_themselves() {
+    for names in [true, false] {
+        let (delivered, dropped, requests) = let_go(3000, names, |n| n % 100 == 42);
+        assert_eq!((delivered, dropped), (2970, 30));
+        assert!(requests < 500, "{requests} requests");
+    }
+}
+
+#[test]
+fn where_all_is_let_go_it_goes_soon() {
+    for names in [true, false] {
+        let (delivered, dropped, requests) = let_go(3000, names, |_| true);
+        assert_eq!((delivered, dropped), (0, 3000));
+        assert!(requests < 120, "{requests} requests");
+    }
+}
+
 #[test]
 fn failures_that_count_end_with_the_message_alone() {
     let mut bench = Bench::new(Limits { lines: 8, retries: 3, ..Limits::default() });

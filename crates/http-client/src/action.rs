@@ -10,7 +10,7 @@ pub enum Action {
     Success,
     /// Sent again; after `retries()` of them the batch is halved.
     Retry,
-    /// Refused, all of the batch.
+    /// Refused: the message that is bad where the status speaks of the data, else all of the batch.
     Drop,
     /// Sent again, for ever.
     Disconnect,
@@ -37,11 +37,15 @@ impl Actions {
         self.0.iter().rev().find(|(code, _)| *code == status).map(|(_, action)| *action)
     }
 
-    /// What the configuration says of this answer, where it says anything.
-    pub fn outcome(&self, answer: &Answer) -> Option<Outcome> {
+    /// What the configuration says of this answer, where it says anything. `named`: the place of the message
+    /// that the server found bad, if it says so.
+    pub fn outcome(&self, answer: &Answer, named: impl FnOnce() -> Option<usize>) -> Option<Outcome> {
         Some(match self.of(answer.status)? {
             Action::Success => Outcome::Delivered,
             Action::Retry => again(answer, true),
+            Action::Drop if speaks_of_data(answer.status) => {
+                Outcome::LetGo { why: answer.words(), named: named() }
+            }
             Action::Drop => Outcome::Refused(answer.words()),
             Action::Disconnect => again(answer, false),
         })
@@ -52,9 +56,8 @@ impl Actions {
 pub fn usual(answer: &Answer) -> Outcome {
     match answer.status {
         200..=299 => Outcome::Delivered,
-        // The batch is too large, or something in it is bad. syslog-ng drops all of it, and sends one with
-        // 400 or 413 again for ever.
-        400 | 410 | 413 | 416 | 422 | 424 | 425 | 451 | 508 => Outcome::Split(answer.words()),
+        // syslog-ng drops all of the batch, and sends one with 400 or 413 again for ever.
+        status if speaks_of_data(status) => Outcome::Split(answer.words()),
         429 | 503 => again(answer, false),
         // A password, a right, an address: somebody has to do something.
         300..=303 | 305..=399 | 401 | 402 | 403 | 404 | 405 | 406 | 407 | 411 | 415 => {
@@ -64,6 +67,11 @@ pub fn usual(answer: &Answer) -> Outcome {
         100..=199 | 400..=599 => again(answer, false),
         _ => again(answer, true),
     }
+}
+
+/// The batch is too large, or something in it is bad.
+fn speaks_of_data(status: u16) -> bool {
+    matches!(status, 400 | 410 | 413 | 416 | 422 | 424 | 425 | 451 | 508)
 }
 
 pub fn again(answer: &Answer, counts: bool) -> Outcome {
@@ -79,6 +87,8 @@ mod tests {
             Outcome::Delivered => "delivered",
             Outcome::Refused(_) => "refused",
             Outcome::Split(_) => "split",
+            Outcome::LetGo { named: None, .. } => "let go",
+            Outcome::LetGo { .. } => "let go of one",
             Outcome::Again { counts: true, .. } => "retry",
             Outcome::Again { counts: false, .. } => "again",
             Outcome::Hold(_) => "hold",
@@ -113,7 +123,15 @@ mod tests {
     #[test]
     fn the_configuration_has_the_last_word() {
         let actions = Actions(vec![(418, Action::Drop), (200, Action::Retry), (418, Action::Success)]);
-        let kinds = |status| actions.outcome(&Answer::of(status, "")).as_ref().map(kind);
+        let kinds = |status| actions.outcome(&Answer::of(status, ""), || None).as_ref().map(kind);
         assert_eq!((kinds(418), kinds(200), kinds(404)), (Some("delivered"), Some("retry"), None));
+    }
+    #[test]
+    fn what_is_dropped_is_what_the_status_speaks_of() {
+        let actions = Actions([400, 404, 413].map(|status| (status, Action::Drop)).to_vec());
+        let kinds =
+            |status, named| actions.outcome(&Answer::of(status, ""), || named).as_ref().map(kind).unwrap();
+        assert_eq!((kinds(400, None), kinds(413, None), kinds(404, None)), ("let go", "let go", "refused"));
+        assert_eq!((kinds(400, Some(3)), kinds(404, Some(3))), ("let go of one", "refused"));
     }
 }

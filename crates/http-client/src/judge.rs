@@ -65,7 +65,7 @@ impl Judge {
     /// What became of a batch of so many messages.
     pub fn outcome(self, answer: &Answer, actions: &Actions, messages: usize) -> Outcome {
         // For a status that the configuration names, its word counts.
-        if let Some(outcome) = actions.outcome(answer) {
+        if let Some(outcome) = actions.outcome(answer, || splunk::named(answer, messages)) {
             return outcome;
         }
         let read = match self {

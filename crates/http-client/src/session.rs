@@ -175,7 +175,11 @@ impl Session {
             last = self.outcome(&url, &mut ask, load.messages).await;
             let takes = matches!(
                 last,
-                Outcome::Delivered | Outcome::Judged { .. } | Outcome::Split(_) | Outcome::Refused(_)
+                Outcome::Delivered
+                    | Outcome::Judged { .. }
+                    | Outcome::Split(_)
+                    | Outcome::LetGo { .. }
+                    | Outcome::Refused(_)
             );
             turn.end(takes, Instant::now());
             // Nothing was taken, as far as is known: another server may.

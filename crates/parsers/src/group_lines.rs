@@ -212,7 +212,7 @@ impl Handler<Progress> for Run<'_> {
             text.extend_from_slice(context.messages.bytes(record.message));
         }
         if let Some(made) =
-            self.by.made.make_in(self.by.grouped.scope, &mut context.messages, b"", self.batch, self.cx)
+            self.by.made.make(self.by.grouped.scope, &mut context.messages, b"", self.batch, self.cx)
         {
             let span = self.batch.append(&text);
             assign(self.batch, made as usize, NameId::MESSAGE, span, ValueType::String);

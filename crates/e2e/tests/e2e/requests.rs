@@ -206,6 +206,41 @@ fn our_own_destinations_are_understood() {
     receiver.stop();
 }
 
+/// As a configuration of Splunk Connect for Syslog says it: a batch is not dropped for what one of it is.
+#[test]
+fn where_400_is_dropped_a_bad_event_costs_itself() {
+    const COUNT: usize = 2000;
+    let receiving = Lab::new();
+    let source = format!("hec(ip(127.0.0.1) port(%tcp:in%) tokens(\"{TOKEN}\"));");
+    let (receiver, port) = start(&receiving, &source, "file(\"%dir%/out\" template(\"$MSG\\n\"));");
+    let sending = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         rewrite r {{ set(\"\", value(\"MSG\"), condition(\"$MSG\" eq \"n77\" or \"$MSG\" eq \"n1500\")); }};\n\
+         destination d {{ http(url(\"http://127.0.0.1:{port}/services/collector/event\") headers(\"Authorization: Splunk {TOKEN}\") \
+         batch-lines(1000) batch-timeout(300) response-action(400 => drop) body(\"$(format-json event=$MSG)\")); }};\n\
+         log {{ source(s); rewrite(r); destination(d); flags(flow-control); }};\n"
+    );
+    let mut sender = Penstock::start(&sending, &config);
+    let mut connection = testkit::Sender::tcp(sending.port("in"));
+    for n in 0..COUNT {
+        connection.raw(format!("<13>Nov 29 00:00:00 h p: n{n}\n").as_bytes());
+    }
+    connection.finish();
+    let ledger = sender.wait_ledger(|ledger| {
+        let d = ledger.destination("d");
+        (d.delivered + d.dropped != COUNT as u64).then(|| "all of them dealt with".to_owned())
+    });
+    let d = ledger.destination("d");
+    assert_eq!((d.delivered, d.dropped), (COUNT as u64 - 2, 2));
+    let mut lines = receiving.lines("out");
+    lines.sort();
+    lines.dedup();
+    assert_eq!(lines.len(), COUNT - 2);
+    sender.stop();
+    receiver.stop();
+}
+
 #[test]
 fn bulk_requests_are_answered_item_by_item() {
     let lab = Lab::new();

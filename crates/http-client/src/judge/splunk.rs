@@ -22,8 +22,7 @@ pub fn read(answer: &Answer, messages: usize) -> Option<Outcome> {
         // Something is wrong with the data: of one event, when it is named. A server that is busy names one
         // too, and means nothing by it.
         5 | 6 | 7 | 12 | 13 | 15 => {
-            let bad = value.get("invalid-event-number").and_then(Value::as_u64);
-            match bad.and_then(|bad| usize::try_from(bad).ok()).filter(|bad| *bad < messages) {
+            match place(&value, messages) {
                 Some(bad) => {
                     let mut verdicts = vec![Verdict::Again; messages];
                     if let Some(verdict) = verdicts.get_mut(bad) {
@@ -37,4 +36,16 @@ pub fn read(answer: &Answer, messages: usize) -> Option<Outcome> {
         }
         _ => again(answer, false),
     })
+}
+
+/// The place of the event that is bad, where an answer says it in this form, whoever gave it.
+pub fn named(answer: &Answer, messages: usize) -> Option<usize> {
+    let value: Value = serde_json::from_slice(&answer.body).ok()?;
+    let code = value.get("code").and_then(Value::as_u64)?;
+    matches!(code, 5 | 6 | 7 | 12 | 13 | 15).then(|| place(&value, messages))?
+}
+
+fn place(value: &Value, messages: usize) -> Option<usize> {
+    let place = value.get("invalid-event-number").and_then(Value::as_u64)?;
+    usize::try_from(place).ok().filter(|place| *place < messages)
 }

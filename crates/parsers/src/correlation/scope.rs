@@ -28,6 +28,12 @@ impl Scope {
         Scope::NAMES.iter().find(|(_, scope)| *scope == self).map_or("", |(name, _)| name)
     }
 
+    /// The scope of a context that has this key.
+    pub fn of_key(key: &[u8]) -> Scope {
+        let scope = key.first().and_then(|first| Scope::NAMES.iter().find(|(_, s)| *s as u8 == *first));
+        scope.map_or(Scope::Global, |(_, scope)| *scope)
+    }
+
     /// Appends what the scope adds to a key. Fields end with a zero byte, so that none runs into the next.
     pub fn write(self, batch: &Batch, record: &Record, out: &mut Vec<u8>) {
         out.push(self as u8);

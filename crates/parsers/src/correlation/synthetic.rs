@@ -64,17 +64,6 @@ impl Synthetic {
     /// context is what it was.
     pub fn make(
         &self,
-        messages: &mut Arc<Batch>,
-        id: &[u8],
-        into: &mut Batch,
-        cx: &mut FilterContext,
-    ) -> Option<u32> {
-        self.make_in(Scope::Host, messages, id, into, cx)
-    }
-
-    /// The same for a context of this scope.
-    pub fn make_in(
-        &self,
         scope: Scope,
         messages: &mut Arc<Batch>,
         id: &[u8],

@@ -3,7 +3,7 @@
 use super::plan::Plan;
 use super::rate::Rates;
 use super::work::{ActionWork, ContextWork, Keeping, What};
-use crate::correlation::{Context, Emitted, Entry, Handler, Moment, Pass, Seed, Shard};
+use crate::correlation::{Context, Emitted, Entry, Handler, Moment, Pass, Scope, Seed, Shard};
 use crate::found::assign;
 use filter::FilterContext;
 use patterndb::model::Trigger;
@@ -88,7 +88,8 @@ impl Actions<'_> {
             }
             match &action.what {
                 What::Message => {
-                    if let Some(made) = action.message.make(on.messages, on.id, self.batch, self.cx) {
+                    if let Some(made) = action.message.make(on.scope, on.messages, on.id, self.batch, self.cx)
+                    {
                         self.emitted.push(on.when.moment, made);
                     }
                 }
@@ -129,7 +130,8 @@ impl Actions<'_> {
         shard: &mut Shard<Kept>,
     ) {
         let mut first = Batch::default();
-        let Some(made) = action.message.make(on.messages, on.id, &mut first, self.cx) else { return };
+        let made = action.message.make(on.scope, on.messages, on.id, &mut first, self.cx);
+        let Some(made) = made else { return };
         let Some(record) = first.records.get(made as usize).copied() else { return };
         let mut key = self.cx.work.text();
         context.scope.write(&first, &record, &mut key);
@@ -156,13 +158,15 @@ impl Actions<'_> {
         }
         let mut messages = Arc::new(own);
         self.set_values(entry.note, &mut messages, b"", entry.index as usize);
-        let mut on = On { messages: &mut messages, id: b"", when: When::of(pass, entry) };
+        let when = When::of(pass, entry);
+        let mut on = On { scope: Scope::Global, messages: &mut messages, id: b"", when };
         self.act(keeping, Trigger::Match, &mut on, shard);
     }
 }
 
-/// What actions are taken on: the messages of a context, its id.
+/// What actions are taken on: the messages of a context, its scope and id.
 struct On<'a> {
+    scope: Scope,
     messages: &'a mut Arc<Batch>,
     id: &'a [u8],
     when: When,
@@ -199,7 +203,7 @@ impl Handler<Kept> for Actions<'_> {
         // Out of the shard for as long as actions may change it.
         let mut messages = std::mem::take(&mut open.messages);
         self.set_values(entry.note, &mut messages, pass.id(entry), entry.index as usize);
-        let mut on = On { messages: &mut messages, id: pass.id(entry), when };
+        let mut on = On { scope: context.scope, messages: &mut messages, id: pass.id(entry), when };
         self.act(&keeping, Trigger::Match, &mut on, shard);
         if let Some(id) = shard.find(pass.key(entry)) {
             // An action may have put a new context in its place.
@@ -222,7 +226,8 @@ impl Handler<Kept> for Actions<'_> {
         let time = context.deadline();
         let mut messages = std::mem::take(&mut context.messages);
         let when = When { moment, time: if time == i64::MAX { 0 } else { time } };
-        let mut on = On { messages: &mut messages, id: &id, when };
+        let scope = Scope::of_key(context.key());
+        let mut on = On { scope, messages: &mut messages, id: &id, when };
         self.act(&keeping, Trigger::Timeout, &mut on, shard);
         context.messages = messages;
         self.cx.work.keep_text(id);

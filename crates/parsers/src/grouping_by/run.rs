@@ -99,13 +99,8 @@ impl Handler<()> for Run<'_> {
         let mut id = self.cx.work.text();
         id.extend_from_slice(context.id());
         if self.by.having.as_ref().is_none_or(|having| having.holds(&context.messages, &id, self.cx))
-            && let Some(made) = self.by.aggregate.make_in(
-                self.by.grouped.scope,
-                &mut context.messages,
-                &id,
-                self.batch,
-                self.cx,
-            )
+            && let Some(made) =
+                self.by.aggregate.make(self.by.grouped.scope, &mut context.messages, &id, self.batch, self.cx)
         {
             self.emitted.push(moment, made);
         }

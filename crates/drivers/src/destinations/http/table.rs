@@ -98,7 +98,7 @@ static REQUEST: Group = Group {
             "response-action",
             Kind::Pairs,
             Preset::None,
-            "What statuses mean, `404 => drop`: `success`, `drop` (each message a dead letter), `retry` (again, and halved after retries()), \
+            "What statuses mean, `404 => drop`: `success`, `drop` (the bad message, or each of them, a dead letter), `retry` (again, and halved after retries()), \
              `disconnect` (again for ever).",
         )
         .sample("404 => retry")
