@@ -7,6 +7,9 @@ use http_client::proof::account::Account;
 use http_client::{HeaderName, HeaderValueOf, Network, Url};
 use std::time::Duration;
 
+/// Reads ids of messages, in their order.
+pub type Ids = fn(&[u8]) -> Vec<String>;
+
 /// `keep-alive()`: a server that is asked for a sign of life and gives none is away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeepAlive {
@@ -40,7 +43,7 @@ pub struct Plan {
     /// What the message of a successful answer says of a batch of so many messages.
     pub read: fn(&[u8], usize) -> Outcome,
     /// The ids that it gives the messages, where it does.
-    pub ids: Option<fn(&[u8]) -> Vec<String>>,
+    pub ids: Option<Ids>,
 }
 
 /// A batch as it is called with.
