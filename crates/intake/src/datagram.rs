@@ -188,7 +188,7 @@ impl DatagramPort {
                 match proxied::header(datagram.bytes) {
                     Ok((found, rest)) => (header, message) = (Some(found), rest),
                     Err(error) => {
-                        refused(&self.feed.source, datagram.sender, &error);
+                        refused(&self.feed.source, (datagram.sender, datagram.bytes), &error);
                         continue;
                     }
                 }
@@ -233,9 +233,10 @@ impl DatagramPort {
 }
 
 /// Without a header nobody knows whose message it is.
-fn refused(source: &Source, sender: Option<SocketAddr>, error: &str) {
+fn refused(source: &Source, (sender, datagram): (Option<SocketAddr>, &[u8]), error: &str) {
     source.counters.received.add(1);
     source.counters.dropped.add(Reason::Framing, 1);
+    source.counters.remains.keep(Reason::Framing, 1, std::iter::once(datagram));
     source.counters.transport_errors.add(TransportError::ProxyHeader);
     let proxy = sender.map(inet_name).unwrap_or_default();
     oplog::limited(

@@ -118,9 +118,7 @@ impl Queue {
         let mut entries = self.entries.lock();
         if entries.len() >= self.limit {
             drop(entries);
-            self.source.counters.received.add(1);
-            self.source.counters.dropped.add(Reason::QueueFull, 1);
-            return;
+            return self.lose(entry.message.as_bytes());
         }
         entries.push_back(entry.clone());
         let first = entries.len() == 1;
@@ -130,15 +128,21 @@ impl Queue {
         }
     }
 
+    /// There is no room for a message.
+    fn lose(&self, text: &[u8]) {
+        let counters = &self.source.counters;
+        counters.received.add(1);
+        counters.dropped.add(Reason::QueueFull, 1);
+        counters.remains.keep(Reason::QueueFull, 1, std::iter::once(text));
+    }
+
     /// A message made by a parser.
     fn post(&self, batch: &Batch, record: &Record) {
         let mut posted = self.posted.lock();
         let room = posted.records.len() < self.limit;
         if !room || posted.adopt(batch, record, |_| true).is_none() {
             drop(posted);
-            self.source.counters.received.add(1);
-            self.source.counters.dropped.add(Reason::QueueFull, 1);
-            return;
+            return self.lose(batch.bytes(record.message));
         }
         let first = posted.records.len() == 1;
         drop(posted);

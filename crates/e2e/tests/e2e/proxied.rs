@@ -151,5 +151,10 @@ fn datagrams_of_a_balancer_are_those_of_its_clients() {
     let ledger = penstock.wait_settled(6);
     ledger.assert_balanced();
     assert_eq!(ledger.dropped_for("framing"), 2);
+    // What came without a header can be looked at.
+    let state = lab.path("state").display().to_string();
+    let outcome = testkit::run_command(&["tap", "--dropped", "framing", "--past", "--state-dir", &state]);
+    let lost = format!("s#0 framing: {}\ns#0 framing: PROXY TCP4 192.0.2.7\n", message(3, 0));
+    assert_eq!(outcome.stdout, lost, "{outcome:?}");
     assert!(penstock.stop().contains("Cannot tell whom a proxy sends for, the datagram is dropped"));
 }

@@ -203,6 +203,25 @@ fn what_was_dropped_from_a_queue_and_what_is_damaged_there() {
     penstock.stop();
 }
 
+/// The program says several things at once when it takes a new configuration.
+#[test]
+fn what_internal_had_no_room_for() {
+    let lab = Lab::new();
+    let config = |n: usize| {
+        format!(
+            "{HEAD}source own {{ internal(log-fifo-size(1)); }};\ndestination d {{ file(\"%dir%/out{n}\"); }};\n\
+             log {{ source(own); destination(d); }};\n"
+        )
+    };
+    let mut penstock = Penstock::start(&lab, &config(0));
+    let mut numbers = 1..100;
+    wait_until("a line that was lost", || {
+        penstock.reload_with(&lab, &config(numbers.next().expect("one of many")));
+        tap(&lab, &["queue-full", "--source", "own"]).stdout.starts_with("own#0 queue-full: ")
+    });
+    penstock.stop();
+}
+
 /// Explaining is about what comes; for what came there is the tap.
 #[test]
 fn explain_says_where_those_of_before_are() {

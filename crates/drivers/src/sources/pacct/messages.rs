@@ -106,6 +106,7 @@ impl Records for Messages {
                 Err(why) => {
                     source.counters.received.add(1);
                     source.counters.dropped.add(Reason::Framing, 1);
+                    source.counters.remains.keep(Reason::Framing, 1, std::iter::once(raw.as_slice()));
                     bad = Some(why);
                 }
             }
