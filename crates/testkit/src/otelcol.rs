@@ -1,5 +1,5 @@
-//! A collector of OpenTelemetry that others have written, when `scripts/servers otelcol` has put it there: one
-//! that writes down what it takes, or one that hands it on.
+//! A collector of OpenTelemetry that others have written, when `scripts/servers otelcol` has put it there:
+//! one that writes down what it takes, or one that hands it on.
 
 use crate::lab::Lab;
 use crate::penstock::root;

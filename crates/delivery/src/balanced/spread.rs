@@ -1,5 +1,5 @@
-//! How many targets share the messages of one key: as many as `worker-partition-buckets()` says, or as its part
-//! of the last minute's messages wants.
+//! How many targets share the messages of one key: as many as `worker-partition-buckets()` says, or as its
+//! part of the last minute's messages wants.
 
 use engine::program::Scratch;
 use parking_lot::Mutex;

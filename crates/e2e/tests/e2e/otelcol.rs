@@ -249,8 +249,8 @@ fn a_reload_under_load_keeps_what_is_on_the_way() {
     reloaded_under_load(&lab, &config(&collector, ""), &collector);
 }
 
-/// From a client to a collector, which answers when this program has: what is answered is in the file, however
-/// often either is killed.
+/// From a client to a collector, which answers when this program has: what is answered is in the file,
+/// however often either is killed.
 #[test]
 fn what_a_collector_hands_on_is_there_when_it_is_answered() {
     if python().is_none() {
@@ -332,8 +332,8 @@ fn whatever_a_collector_compresses_with_is_read() {
     }
 }
 
-/// Logs, metrics and traces, from one collector through this program to another: what the second writes down is
-/// what it writes when the client asks it itself.
+/// Logs, metrics and traces, from one collector through this program to another: what the second writes down
+/// is what it writes when the client asks it itself.
 #[test]
 fn between_two_collectors_nothing_changes() {
     if python().is_none() {
