@@ -288,5 +288,44 @@ class Mosquitto(Server):
         return f"mosquitto_sub -p {self.port} -t 'logs/#'"
 
 
+class Otelcol(Server):
+    def __init__(self, folder):
+        super().__init__(folder)
+        out = folder / "requests"
+        (folder / "conf.yaml").write_text(
+            f'receivers: {{otlp: {{protocols: {{grpc: {{endpoint: "127.0.0.1:{self.port}"}}}}}}}}\n'
+            f'exporters: {{file: {{path: "{out}", rotation: {{max_megabytes: 10000}}}}}}\n'
+            "service: {telemetry: {metrics: {level: none}}, pipelines: {logs: {receivers: [otlp], exporters: [file]}}}\n")
+        self.start([SERVERS / "otelcol/otelcol", "--config", f"file:{folder}/conf.yaml"], cwd=folder)
+
+    def driver(self):
+        return f'opentelemetry(url("127.0.0.1:{self.port}") batch-lines(10000))'
+
+    def count(self):
+        return (self.folder / "requests").read_bytes().count(b'"body":{')
+
+    def look(self):
+        return f"tail -n 1 {self.folder}/requests"
+
+
+class PubSub(Server):
+    """Its fake looks through all that it has each time: some 20,000 messages are enough."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.start([SERVERS / "pubsub/pubsub", str(self.port), "projects/p/topics/logs", folder / "messages"], cwd=folder)
+
+    def driver(self):
+        return f'google-pubsub-grpc(service-endpoint("127.0.0.1:{self.port}") project("p") topic("logs") data("{TEXT}"))'
+
+    def count(self):
+        time.sleep(1)
+        return (self.folder / "messages").read_bytes().count(b"\n")
+
+    def look(self):
+        return f"tail -n 1 {self.folder}/messages"
+
+
 KINDS = {"postgresql": Postgresql, "mariadb": Mariadb, "sqlite": Sqlite, "redis": Redis, "kafka": Kafka, "kafka-lz4": KafkaLz4,
-         "kafka-zstd": KafkaZstd, "s3": S3, "hdfs": Hdfs, "mongodb": Mongodb, "opensearch": Opensearch, "mosquitto": Mosquitto, "kafka-source": Kafka}
+         "kafka-zstd": KafkaZstd, "s3": S3, "hdfs": Hdfs, "mongodb": Mongodb, "opensearch": Opensearch, "mosquitto": Mosquitto, "kafka-source": Kafka,
+         "otelcol": Otelcol, "pubsub": PubSub}
