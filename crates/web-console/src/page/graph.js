@@ -265,7 +265,11 @@ function filter() {
   for (const chip of $('kin').children) chip.setAttribute('aria-pressed', chip.firstChild.data.trim().toLowerCase() === wanted);
   // What a hit leads to, and what leads to it.
   const near = new Set(hit);
-  if (wanted) for (const { from, to } of edges) { if (hit.has(from)) near.add(to); if (hit.has(to)) near.add(from); }
+  const [before, behind] = [new Set(), new Set()];
+  if (wanted) for (const { from, to } of edges) { if (hit.has(from)) behind.add(to); if (hit.has(to)) before.add(from); }
+  // Of a destination the sources as well, and the other way.
+  for (const { from, to } of edges) { if (before.has(to)) near.add(from); if (behind.has(from)) near.add(to); }
+  for (const card of [...before, ...behind]) near.add(card);
   let hidden = 0;
   const shown = { source: 0, log: 0, destination: 0 };
   const busiest = [...cards].sort((a, b) => (b.flow || 0) - (a.flow || 0));

@@ -79,6 +79,10 @@ fn a_thousand_paths_stay_usable() {
     browser.key("/");
     browser.write("d_app_599");
     browser.wait("the one", &format!("{names}.join() === 'd_app_599'"));
+    // With the whole way to it.
+    let sources = format!("{shown}.filter((c) => c.parentElement.id === 'sources').length");
+    assert_eq!(browser.eval(&sources), 1);
+    assert_eq!(browser.eval(&format!("{shown}.length")), 3);
     browser.key("Tab");
     assert!(browser.errors().is_empty(), "{:?}", browser.errors());
     if let Some(folder) = std::env::var_os("PENSTOCK_PICTURES").map(PathBuf::from) {
