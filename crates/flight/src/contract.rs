@@ -32,8 +32,8 @@ pub enum Outcome {
     /// The server does not take the batch, because of its size or of something in it: it is halved until that
     /// is alone, and this is refused.
     Split(String),
-    /// The same, and the configuration lets go of what is not taken: `named` is the place of the message that
-    /// the server found bad, where it says so. With nothing taken in between, all of a batch is let go of soon.
+    /// The same, and the configuration lets go of what is not taken: `named` is the place of the message
+    /// that the server found bad. With nothing taken in between, all of a batch is let go of soon.
     LetGo { why: String, named: Option<usize> },
     /// Not now. `after`: not before so long. `counts`: towards [`crate::Limits::retries`], after which the
     /// batch is halved.

@@ -259,8 +259,8 @@ fn one_bad_in_ten_thousand_is_one_dead_letter() {
     assert!(requests < 32, "{requests} requests");
 }
 
-/// Sends messages in batches of a thousand to a server that refuses batches with a bad one, and names it if it
-/// `names`. Returns what was delivered, what was dropped, and the requests that it took.
+/// Sends messages in batches of a thousand to a server that refuses batches with a bad one, and names it if
+/// it `names`. Returns what was delivered, what was dropped, and the requests that it took.
 fn let_go(messages: usize, names: bool, is_bad: impl Fn(usize) -> bool) -> (u64, u64, usize) {
     let mut bench = Bench::new(Limits { lines: 1000, ..Limits::default() });
     bench.push(messages);

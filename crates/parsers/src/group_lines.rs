@@ -211,9 +211,8 @@ impl Handler<Progress> for Run<'_> {
             }
             text.extend_from_slice(context.messages.bytes(record.message));
         }
-        if let Some(made) =
-            self.by.made.make(self.by.grouped.scope, &mut context.messages, b"", self.batch, self.cx)
-        {
+        let (key, _, messages) = context.parts();
+        if let Some(made) = self.by.made.make((key, b""), messages, self.batch, self.cx) {
             let span = self.batch.append(&text);
             assign(self.batch, made as usize, NameId::MESSAGE, span, ValueType::String);
             if let Some(told) = self.cx.work.made_of.as_mut().and_then(|told| told.last_mut()) {

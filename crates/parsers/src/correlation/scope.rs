@@ -1,6 +1,9 @@
 //! Which messages may share a context: `scope(host)`.
 
-use record::{Batch, Record};
+use record::{Batch, NameId, Record};
+
+/// What scopes look at, each at one more than the one before it.
+const FIELDS: [NameId; 3] = [NameId::HOST, NameId::PROGRAM, NameId::PID];
 
 /// What has to be equal beside the key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,23 +31,18 @@ impl Scope {
         Scope::NAMES.iter().find(|(_, scope)| *scope == self).map_or("", |(name, _)| name)
     }
 
-    /// The scope of a context that has this key.
-    pub fn of_key(key: &[u8]) -> Scope {
-        let scope = key.first().and_then(|first| Scope::NAMES.iter().find(|(_, s)| *s as u8 == *first));
-        scope.map_or(Scope::Global, |(_, scope)| *scope)
+    /// What a key says that is equal in all messages of its context.
+    pub fn in_key(key: &[u8]) -> impl Iterator<Item = (NameId, &[u8])> {
+        let (scope, fields) = key.split_first().unwrap_or((&0, &[]));
+        // No scope begins the key of a message without context.
+        let count = if usize::from(*scope) > FIELDS.len() { 0 } else { usize::from(*scope) };
+        FIELDS.into_iter().zip(fields.split(|byte| *byte == 0)).take(count)
     }
 
     /// Appends what the scope adds to a key. Fields end with a zero byte, so that none runs into the next.
     pub fn write(self, batch: &Batch, record: &Record, out: &mut Vec<u8>) {
         out.push(self as u8);
-        let fields = [record.host, record.program, record.pid];
-        let count = match self {
-            Scope::Global => 0,
-            Scope::Host => 1,
-            Scope::Program => 2,
-            Scope::Process => 3,
-        };
-        for field in fields.iter().take(count) {
+        for field in [record.host, record.program, record.pid].iter().take(self as usize) {
             out.extend_from_slice(batch.bytes(*field));
             out.push(0);
         }
@@ -52,8 +50,6 @@ impl Scope {
 
     /// The names it reads.
     pub fn reads(self, demand: &mut record::Demand) {
-        use record::NameId;
-        let count = self as usize;
-        [NameId::HOST, NameId::PROGRAM, NameId::PID].into_iter().take(count).for_each(|n| demand.name(n));
+        FIELDS.into_iter().take(self as usize).for_each(|name| demand.name(name));
     }
 }

@@ -54,6 +54,12 @@ impl<T> Context<T> {
         &self.key
     }
 
+    /// The key, the key without its scope, and the messages, which may be changed meanwhile.
+    pub fn parts(&mut self) -> (&[u8], &[u8], &mut Arc<Batch>) {
+        let id = self.key.get(self.scope_len as usize..).unwrap_or_default();
+        (&self.key, id, &mut self.messages)
+    }
+
     /// It is to be closed once the correlation time is past this.
     pub fn deadline(&self) -> i64 {
         self.deadline

@@ -31,8 +31,7 @@ const PARTS_BYTES_MAX: usize = 256 << 10;
 /// What a made message takes over: `inherit-mode()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inherit {
-    /// The stamp of the last message, and those of HOST, PROGRAM and PID that the scope of the context says
-    /// are the same in all.
+    /// The stamp of the last message.
     None,
     /// All of the last message.
     LastMessage,
@@ -60,23 +59,29 @@ pub struct Synthetic {
 
 impl Synthetic {
     /// Makes a message of a context that holds at least one and adds it to the records of `into`; its index
-    /// there. While its values are printed it is the last message of the context, `@0`; afterwards the
-    /// context is what it was.
+    /// there. What the scope in `key` says is equal in all of them it gets from the key, whatever they became
+    /// since. While its values are printed it is the last message of the context, `@0`; afterwards the context
+    /// is what it was. `id` is the key without its scope.
     pub fn make(
         &self,
-        scope: Scope,
+        (key, id): (&[u8], &[u8]),
         messages: &mut Arc<Batch>,
-        id: &[u8],
         into: &mut Batch,
         cx: &mut FilterContext,
     ) -> Option<u32> {
         let batch = Arc::get_mut(messages)?;
         let mark = batch.mark();
-        let record = self.inherited(batch, scope)?;
+        let record = self.inherited(batch)?;
         batch.records.push(record);
         let index = batch.records.len() - 1;
         if self.inherit == Inherit::Context {
             merge(batch, index);
+        }
+        for (name, value) in Scope::in_key(key) {
+            if batch.records.get(index).and_then(|r| batch.value(r, name)).is_none_or(|v| v.bytes != value) {
+                let span = batch.append(value);
+                assign(batch, index, name, span, ValueType::String);
+            }
         }
         self.apply(messages, index, id, cx);
         let made = messages.records.get(index).and_then(|record| into.adopt(messages, record, |_| true));
@@ -119,19 +124,13 @@ impl Synthetic {
         cx.render.with_context(messages, id, |render| template.render_typed(msg, render, text))
     }
 
-    fn inherited(&self, batch: &Batch, scope: Scope) -> Option<Record> {
+    fn inherited(&self, batch: &Batch) -> Option<Record> {
         let last = *batch.records.last()?;
         if self.inherit != Inherit::None {
             return Some(last);
         }
         let mut record = Record::new(Span::EMPTY);
         record.stamp = last.stamp;
-        let fields = [&mut record.host, &mut record.program, &mut record.pid];
-        for (field, of_last) in
-            fields.into_iter().zip([last.host, last.program, last.pid]).take(scope as usize)
-        {
-            *field = of_last;
-        }
         record.flags.set(Flags::LOCAL);
         record.flags.set(Flags(last.flags.0 & Flags::INTERNAL.0));
         // Of no peer.

@@ -3,7 +3,7 @@
 use super::plan::Plan;
 use super::rate::Rates;
 use super::work::{ActionWork, ContextWork, Keeping, What};
-use crate::correlation::{Context, Emitted, Entry, Handler, Moment, Pass, Scope, Seed, Shard};
+use crate::correlation::{Context, Emitted, Entry, Handler, Moment, Pass, Seed, Shard};
 use crate::found::assign;
 use filter::FilterContext;
 use patterndb::model::Trigger;
@@ -88,7 +88,7 @@ impl Actions<'_> {
             }
             match &action.what {
                 What::Message => {
-                    if let Some(made) = action.message.make(on.scope, on.messages, on.id, self.batch, self.cx)
+                    if let Some(made) = action.message.make((on.key, on.id), on.messages, self.batch, self.cx)
                     {
                         self.emitted.push(on.when.moment, made);
                     }
@@ -130,7 +130,7 @@ impl Actions<'_> {
         shard: &mut Shard<Kept>,
     ) {
         let mut first = Batch::default();
-        let made = action.message.make(on.scope, on.messages, on.id, &mut first, self.cx);
+        let made = action.message.make((on.key, on.id), on.messages, &mut first, self.cx);
         let Some(made) = made else { return };
         let Some(record) = first.records.get(made as usize).copied() else { return };
         let mut key = self.cx.work.text();
@@ -159,16 +159,16 @@ impl Actions<'_> {
         let mut messages = Arc::new(own);
         self.set_values(entry.note, &mut messages, b"", entry.index as usize);
         let when = When::of(pass, entry);
-        let mut on = On { scope: Scope::Global, messages: &mut messages, id: b"", when };
+        let mut on = On { key: &[ALONE], id: b"", messages: &mut messages, when };
         self.act(keeping, Trigger::Match, &mut on, shard);
     }
 }
 
-/// What actions are taken on: the messages of a context, its scope and id.
+/// What actions are taken on: the messages of a context, its key with and without scope.
 struct On<'a> {
-    scope: Scope,
-    messages: &'a mut Arc<Batch>,
+    key: &'a [u8],
     id: &'a [u8],
+    messages: &'a mut Arc<Batch>,
     when: When,
 }
 
@@ -203,7 +203,7 @@ impl Handler<Kept> for Actions<'_> {
         // Out of the shard for as long as actions may change it.
         let mut messages = std::mem::take(&mut open.messages);
         self.set_values(entry.note, &mut messages, pass.id(entry), entry.index as usize);
-        let mut on = On { scope: context.scope, messages: &mut messages, id: pass.id(entry), when };
+        let mut on = On { key: pass.key(entry), id: pass.id(entry), messages: &mut messages, when };
         self.act(&keeping, Trigger::Match, &mut on, shard);
         if let Some(id) = shard.find(pass.key(entry)) {
             // An action may have put a new context in its place.
@@ -221,16 +221,11 @@ impl Handler<Kept> for Actions<'_> {
 
     fn closed(&mut self, shard: &mut Shard<Kept>, context: &mut Context<Kept>, moment: Moment) {
         let keeping = Arc::clone(&context.payload.keeping);
-        let mut id = self.cx.work.text();
-        id.extend_from_slice(context.id());
         let time = context.deadline();
-        let mut messages = std::mem::take(&mut context.messages);
         let when = When { moment, time: if time == i64::MAX { 0 } else { time } };
-        let scope = Scope::of_key(context.key());
-        let mut on = On { scope, messages: &mut messages, id: &id, when };
+        let (key, id, messages) = context.parts();
+        let mut on = On { key, id, messages, when };
         self.act(&keeping, Trigger::Timeout, &mut on, shard);
-        context.messages = messages;
-        self.cx.work.keep_text(id);
     }
 
     fn batch_bytes(&self) -> usize {

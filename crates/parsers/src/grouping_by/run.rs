@@ -95,16 +95,12 @@ impl Handler<()> for Run<'_> {
 
     fn closed(&mut self, _: &mut Shard<()>, context: &mut Context<()>, moment: Moment) {
         self.by.grouped.sort(&mut context.messages, self.cx);
-        // The id is the context's own: what is made borrows its messages.
-        let mut id = self.cx.work.text();
-        id.extend_from_slice(context.id());
-        if self.by.having.as_ref().is_none_or(|having| having.holds(&context.messages, &id, self.cx))
-            && let Some(made) =
-                self.by.aggregate.make(self.by.grouped.scope, &mut context.messages, &id, self.batch, self.cx)
+        let (key, id, messages) = context.parts();
+        if self.by.having.as_ref().is_none_or(|having| having.holds(messages, id, self.cx))
+            && let Some(made) = self.by.aggregate.make((key, id), messages, self.batch, self.cx)
         {
             self.emitted.push(moment, made);
         }
-        self.cx.work.keep_text(id);
     }
 
     fn batch_bytes(&self) -> usize {
