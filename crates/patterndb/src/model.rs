@@ -40,6 +40,8 @@ pub struct Rule {
     pub examples: Vec<Example>,
     pub actions: Vec<Action>,
     pub context: Option<ContextDef>,
+    /// That of its context; without one, what the rates of its actions are counted for.
+    pub scope: Scope,
     pub span: Span,
 }
 

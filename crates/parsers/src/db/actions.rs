@@ -106,13 +106,12 @@ impl Actions<'_> {
         self.cx.render.with_context(on.messages, on.id, |render| Condition::holds(&**condition, msg, render))
     }
 
-    /// The rate counts for each rule, action and set of messages that can share the rule's context.
+    /// The rate counts for each rule, action and set of messages that share the rule's scope, with a context
+    /// or without.
     fn admits(&mut self, keeping: &Keeping, action: &ActionWork, on: &On<'_>) -> bool {
         let (Some(rate), Some(record)) = (action.rate, on.messages.records.last()) else { return true };
         let mut key = self.cx.work.text();
-        if let Some(context) = &keeping.context {
-            context.scope.write(on.messages, record, &mut key);
-        }
+        keeping.scope.write(on.messages, record, &mut key);
         key.extend_from_slice(&action.number.to_le_bytes());
         key.extend_from_slice(keeping.rule.as_bytes());
         let admitted = self.rates.admit(&key, rate, on.when.time);

@@ -109,6 +109,10 @@ struct Making<'a> {
     diags: &'a mut Diagnostics,
 }
 
+fn scope(scope: model::Scope) -> Scope {
+    Scope::named(scope.name()).unwrap_or_default()
+}
+
 impl Making<'_> {
     fn rule(&mut self, rule: &Rule) -> Work {
         // In this order they have their numbers, and $TAGS lists them by number.
@@ -119,15 +123,15 @@ impl Making<'_> {
         for (number, action) in rule.actions.iter().enumerate() {
             actions.extend(self.action(action, number as u32));
         }
-        let keeping = (context.is_some() || !actions.is_empty())
-            .then(|| Arc::new(Keeping { context, actions, rule: rule.id.as_str().into() }));
+        let keeping = (context.is_some() || !actions.is_empty()).then(|| {
+            Arc::new(Keeping { context, scope: scope(rule.scope), actions, rule: rule.id.as_str().into() })
+        });
         Work { tags, values: self.values(&rule.values), keeping }
     }
 
     fn context(&mut self, def: &ContextDef) -> Option<ContextWork> {
         let id = self.template(&def.id, "", def.span)?;
-        let scope = Scope::named(def.scope.name()).unwrap_or_default();
-        Some(ContextWork { id, scope, timeout_s: i64::from(def.timeout_s) })
+        Some(ContextWork { id, scope: scope(def.scope), timeout_s: i64::from(def.timeout_s) })
     }
 
     fn action(&mut self, action: &model::Action, number: u32) -> Option<ActionWork> {

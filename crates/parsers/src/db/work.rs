@@ -17,6 +17,8 @@ pub struct Work {
 /// Contexts and actions of a rule. Contexts hold on to it, also when the database changes.
 pub struct Keeping {
     pub context: Option<ContextWork>,
+    /// Rates are counted for what it says.
+    pub scope: Scope,
     pub actions: Vec<ActionWork>,
     /// Its id.
     pub rule: Box<str>,
@@ -49,6 +51,9 @@ impl Work {
         self.values.iter().for_each(|(_, template)| template.reads(demand));
         let Some(keeping) = &self.keeping else { return };
         keeping.context.iter().for_each(|context| context.reads(demand));
+        if keeping.actions.iter().any(|action| action.rate.is_some()) {
+            keeping.scope.reads(demand);
+        }
         for action in &keeping.actions {
             action.condition.iter().for_each(|condition| condition.reads(demand));
             action.message.reads(demand);

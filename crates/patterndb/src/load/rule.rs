@@ -36,7 +36,8 @@ impl Interpreter<'_> {
     pub(super) fn rule(&mut self, element: &Element) -> Option<Rule> {
         self.only(element, CHILDREN);
         let id = self.required(element, "id").map(str::to_owned);
-        let context = self.context(element);
+        let scope = self.scope(element);
+        let context = self.context(element, scope);
         let rule = Rule {
             id: id.unwrap_or_default(),
             class: element.attribute("class").unwrap_or(CLASS).to_owned(),
@@ -49,13 +50,17 @@ impl Interpreter<'_> {
             examples: self.examples(element),
             actions: self.actions(element),
             context,
+            scope,
             span: element.span,
         };
         (!rule.id.is_empty()).then_some(rule)
     }
 
-    fn context(&mut self, element: &Element) -> Option<ContextDef> {
-        let scope = self.one_of(element, "context-scope", &Scope::NAMES);
+    fn scope(&mut self, element: &Element) -> Scope {
+        self.one_of(element, "context-scope", &Scope::NAMES)
+    }
+
+    fn context(&mut self, element: &Element, scope: Scope) -> Option<ContextDef> {
         let timeout_s = match element.attribute("context-timeout").map(|t| (t, t.trim().parse())) {
             None => 0,
             Some((_, Ok(seconds))) => seconds,
@@ -167,7 +172,8 @@ impl Interpreter<'_> {
     fn create_context(&mut self, element: &Element) -> Option<ActionKind> {
         self.only(element, &["message"]);
         self.required(element, "context-id")?;
-        let context = self.context(element)?;
+        let scope = self.scope(element);
+        let context = self.context(element, scope)?;
         let message = element.named("message").next();
         let message = message.map(|m| self.message(m)).unwrap_or_default();
         Some(ActionKind::CreateContext(context, message))
