@@ -31,7 +31,7 @@ pub struct Compiled {
     pub reads: Demand,
     /// Rules have contexts or actions.
     pub is_stateful: bool,
-    /// No context reaches into another.
+    /// No context reaches into another, and none shares the rate of an action with another.
     pub is_sharded: bool,
     /// There is no database yet: messages stay as they are.
     pub is_absent: bool,
@@ -97,7 +97,8 @@ impl Compiled {
             work.reads(&mut self.reads);
             let Some(keeping) = &work.keeping else { continue };
             self.is_stateful = true;
-            self.is_sharded &= !keeping.actions.iter().any(|a| matches!(a.what, What::Create(_)));
+            let shares = |a: &ActionWork| matches!(a.what, What::Create(_)) || a.rate.is_some();
+            self.is_sharded &= !keeping.actions.iter().any(shares);
         }
         // Correlation time.
         self.reads.stamp |= self.is_stateful;
