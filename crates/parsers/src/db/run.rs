@@ -4,7 +4,7 @@
 use super::DbParser;
 use super::actions::Actions;
 use super::plan::Plan;
-use crate::correlation::{Emitted, Pass};
+use crate::correlation::{Emitted, InjectMode, Pass};
 use crate::found::assign;
 use filter::FilterContext;
 use patterndb::rules::{Found, Scratch};
@@ -20,6 +20,8 @@ struct Memory {
     emitted: Emitted,
     /// The rule of each selected message whose values are not set yet.
     kept: Vec<(u32, u32)>,
+    /// Messages of no rule that are to be dropped, in the order of their numbers.
+    unmatched: Vec<u32>,
 }
 
 /// What every message of no rule gets.
@@ -34,8 +36,9 @@ pub(super) fn batch(parser: &DbParser, batch: &mut Batch, selection: &mut Vec<u3
         return;
     }
     let mut memory = cx.work.take_state(parser.asker, Memory::default);
-    let Memory { scratch, pass, emitted, kept } = &mut *memory;
+    let Memory { scratch, pass, emitted, kept, unmatched } = &mut *memory;
     kept.clear();
+    unmatched.clear();
     let mut position = 0;
     let mut unknown = None;
     selection.retain(|index| {
@@ -46,6 +49,8 @@ pub(super) fn batch(parser: &DbParser, batch: &mut Batch, selection: &mut Vec<u3
                 kept.push((position, rule));
             }
             Some(rule) => set_values(&plan, rule, batch, number, cx),
+            // What is dropped says what time it is as well.
+            None if parser.options.drop_unmatched && parser.contexts.is_some() => unmatched.push(*index),
             None if parser.options.drop_unmatched => return false,
             None => {
                 if plan.class {
@@ -65,6 +70,13 @@ pub(super) fn batch(parser: &DbParser, batch: &mut Batch, selection: &mut Vec<u3
         actions.enter(contexts.seed(), pass, selection, kept);
         let early = contexts.run(pass, &mut actions) + actions.early;
         contexts.count(emitted.into(parser.options.mode, batch, selection), early);
+        if !unmatched.is_empty() {
+            unmatched.sort_unstable();
+            selection.retain(|index| unmatched.binary_search(index).is_err());
+        }
+    } else if parser.options.mode == InjectMode::AggregateOnly {
+        // No rule makes any.
+        selection.clear();
     }
     cx.work.keep_state(parser.asker, memory);
 }
