@@ -60,8 +60,8 @@ pub struct Synthetic {
 impl Synthetic {
     /// Makes a message of a context that holds at least one and adds it to the records of `into`; its index
     /// there. What the scope in `key` says is equal in all of them it gets from the key, whatever they became
-    /// since. While its values are printed it is the last message of the context, `@0`; afterwards the context
-    /// is what it was. `id` is the key without its scope.
+    /// since. While its values are printed it is the last message of the context, `@0`; afterwards the
+    /// context is what it was. `id` is the key without its scope.
     pub fn make(
         &self,
         (key, id): (&[u8], &[u8]),
