@@ -238,23 +238,28 @@ proptest! {
     }
 }
 
-#[test]
-fn one_bad_in_ten_thousand_is_one_dead_letter() {
-    let limits = Limits { lines: 10_000, ..Limits::default() };
-    let mut bench = Bench::new(limits);
-    bench.push(10_000);
+/// Answers each batch by the numbers of its messages until all is dealt with. Returns how many there were.
+fn serve(bench: &mut Bench, outcome: impl Fn(&[usize]) -> Outcome) -> usize {
     let mut requests = 0;
     while !bench.chunks.is_empty() {
         bench.write();
         let mut server = bench.server.lock().expect("lock");
         let Some((id, numbers)) = server.away.pop() else { continue };
         requests += 1;
-        let outcome = match numbers.contains(&7_777) {
-            true => Outcome::Split("bad".into()),
-            false => Outcome::Delivered,
-        };
-        server.answers.push((id, outcome));
+        server.answers.push((id, outcome(&numbers)));
     }
+    requests
+}
+
+#[test]
+fn one_bad_in_ten_thousand_is_one_dead_letter() {
+    let limits = Limits { lines: 10_000, ..Limits::default() };
+    let mut bench = Bench::new(limits);
+    bench.push(10_000);
+    let requests = serve(&mut bench, |numbers| match numbers.contains(&7_777) {
+        true => Outcome::Split("bad".into()),
+        false => Outcome::Delivered,
+    });
     assert_eq!((bench.counters.delivered.value(), bench.counters.dropped.total()), (9_999, 1));
     assert!(requests < 32, "{requests} requests");
 }
@@ -264,18 +269,10 @@ fn one_bad_in_ten_thousand_is_one_dead_letter() {
 fn let_go(messages: usize, names: bool, is_bad: impl Fn(usize) -> bool) -> (u64, u64, usize) {
     let mut bench = Bench::new(Limits { lines: 1000, ..Limits::default() });
     bench.push(messages);
-    let mut requests = 0;
-    while !bench.chunks.is_empty() {
-        bench.write();
-        let mut server = bench.server.lock().expect("lock");
-        let Some((id, numbers)) = server.away.pop() else { continue };
-        requests += 1;
-        let outcome = match numbers.iter().position(|n| is_bad(*n)) {
-            Some(place) => Outcome::LetGo { why: "bad".into(), named: names.then_some(place) },
-            None => Outcome::Delivered,
-        };
-        server.answers.push((id, outcome));
-    }
+    let requests = serve(&mut bench, |numbers| match numbers.iter().position(|n| is_bad(*n)) {
+        Some(place) => Outcome::LetGo { why: "bad".into(), named: names.then_some(place) },
+        None => Outcome::Delivered,
+    });
     (bench.counters.delivered.value(), bench.counters.dropped.total(), requests)
 }
 
