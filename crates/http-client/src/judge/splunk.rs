@@ -21,7 +21,7 @@ pub fn read(answer: &Answer, messages: usize) -> Option<Outcome> {
         1..=4 | 10 | 11 | 14 | 16 => Outcome::Hold(answer.words()),
         // Something is wrong with the data: of one event, when it is named. A server that is busy names one
         // too, and means nothing by it.
-        5 | 6 | 7 | 12 | 13 | 15 => {
+        code if speaks_of_data(code) => {
             match place(&value, messages) {
                 Some(bad) => {
                     let mut verdicts = vec![Verdict::Again; messages];
@@ -42,7 +42,11 @@ pub fn read(answer: &Answer, messages: usize) -> Option<Outcome> {
 pub fn named(answer: &Answer, messages: usize) -> Option<usize> {
     let value: Value = serde_json::from_slice(&answer.body).ok()?;
     let code = value.get("code").and_then(Value::as_u64)?;
-    matches!(code, 5 | 6 | 7 | 12 | 13 | 15).then(|| place(&value, messages))?
+    speaks_of_data(code).then(|| place(&value, messages))?
+}
+
+fn speaks_of_data(code: u64) -> bool {
+    matches!(code, 5 | 6 | 7 | 12 | 13 | 15)
 }
 
 fn place(value: &Value, messages: usize) -> Option<usize> {
