@@ -1,6 +1,6 @@
 //! The drawing as JSON: its boxes and the arrows between them.
 
-use super::model::{Graph, Kind};
+use super::model::Graph;
 use serde_json::{Value, json};
 
 /// Grows when something is removed or changes its meaning.
@@ -14,7 +14,7 @@ pub fn render(graph: &Graph) -> String {
         .map(|(id, item)| {
             json!({
                 "id": id,
-                "kind": kind(item.kind),
+                "kind": item.kind.name(),
                 "name": item.name,
                 "title": item.title,
                 "detail": item.detail,
@@ -38,15 +38,4 @@ pub fn render(graph: &Graph) -> String {
         })
         .collect();
     format!("{:#}\n", json!({ "version": VERSION, "boxes": boxes, "arrows": arrows }))
-}
-
-fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Source => "source",
-        Kind::Path => "path",
-        Kind::Step => "step",
-        Kind::Case => "case",
-        Kind::Destination => "destination",
-        Kind::Group => "group",
-    }
 }

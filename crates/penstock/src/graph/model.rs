@@ -19,6 +19,20 @@ pub enum Kind {
     Group,
 }
 
+impl Kind {
+    /// As JSON has it, and the classes of the picture.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Source => "source",
+            Kind::Path => "path",
+            Kind::Step => "step",
+            Kind::Case => "case",
+            Kind::Destination => "destination",
+            Kind::Group => "group",
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
     pub kind: Kind,

@@ -2,7 +2,7 @@
 
 use super::layout::{BOX_HEIGHT, BOX_WIDTH, Layout, MARGIN};
 use super::live;
-use super::model::{Graph, Kind, Shape};
+use super::model::{Graph, Shape};
 use std::fmt::Write;
 
 /// Sizes of letters, as in the style.
@@ -118,14 +118,7 @@ fn arrows(out: &mut String, graph: &Graph, layout: &Layout) {
 }
 
 fn draw(out: &mut String, item: &Shape, (x, y): (f64, f64)) {
-    let class = match item.kind {
-        Kind::Source => "source",
-        Kind::Path => "path",
-        Kind::Step => "step",
-        Kind::Case => "case",
-        Kind::Destination => "destination",
-        Kind::Group => "group",
-    };
+    let class = item.kind.name();
     let dead = if item.is_dead { " dead" } else { "" };
     let _ = writeln!(out, "<g class=\"{class}{dead}\" transform=\"translate({x:.0},{y:.1})\">");
     let about = [item.title.as_str(), &item.detail, &item.at];
