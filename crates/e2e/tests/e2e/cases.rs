@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use testkit::{Lab, Outcome, Penstock, Sender, run_command, wait_until};
 
 /// Writes a configuration and its cases; the file of cases.
-fn write(lab: &Lab, config: &str, cases: &str) -> PathBuf {
+pub(crate) fn write(lab: &Lab, config: &str, cases: &str) -> PathBuf {
     std::fs::write(lab.path("relay.conf"), lab.fill(config).0).unwrap();
     let path = lab.path("relay.test.toml");
     std::fs::write(&path, cases).unwrap();
     path
 }
 
-fn test(path: &std::path::Path, args: &[&str]) -> Outcome {
+pub(crate) fn test(path: &std::path::Path, args: &[&str]) -> Outcome {
     run_command(&[&["test", &path.display().to_string()], args].concat())
 }
 

@@ -1,19 +1,8 @@
 //! `penstock test`: cases with an environment of their own, which reaches everything that reads it.
 
+use crate::cases::{test, write};
 use crate::messages::HEAD;
-use std::path::PathBuf;
-use testkit::{Lab, Outcome, run_command, skip};
-
-fn write(lab: &Lab, config: &str, cases: &str) -> PathBuf {
-    std::fs::write(lab.path("relay.conf"), lab.fill(config).0).unwrap();
-    let path = lab.path("relay.test.toml");
-    std::fs::write(&path, cases).unwrap();
-    path
-}
-
-fn test(path: &std::path::Path, args: &[&str]) -> Outcome {
-    run_command(&[&["test", &path.display().to_string()], args].concat())
-}
+use testkit::{Lab, skip};
 
 /// One source, what its text needs, and a destination that writes `template`.
 fn config(more: &str, template: &str) -> String {
