@@ -6,6 +6,7 @@ use crate::lane::Lane;
 use crate::source::Source;
 use crate::window::{Mark, Wake, Window};
 use crate::worker::{Job, PortContext};
+use filter::MadeOf;
 use record::Batch;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -159,7 +160,14 @@ impl Feed {
         self.run_marked(batch, Read { bytes, busy, began, mark: None }, cx);
     }
 
-    /// The same for a source that wants to know when the batch is dealt with; of an empty batch that is at
+    /// The same for messages that parsers have made of others: of these, where somebody has asked.
+    pub fn run_made(&mut self, batch: Batch, bytes: usize, made_of: Vec<MadeOf>, cx: &mut PortContext) {
+        cx.scratch.filter.work.posted = made_of;
+        self.run(batch, bytes, false, Instant::now(), cx);
+        cx.scratch.filter.work.posted.clear();
+    }
+
+    /// [`Feed::run`] for a source that wants to know when the batch is dealt with; of an empty batch that is at
     /// once.
     pub fn run_marked(&mut self, mut batch: Batch, read: Read, cx: &mut PortContext) {
         let Read { bytes, busy, began, mark } = read;

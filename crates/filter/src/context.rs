@@ -42,6 +42,8 @@ pub struct Workspace {
     states: HashMap<u64, Box<dyn Any + Send>>,
     /// What messages were made of, while somebody wants to know.
     pub made_of: Option<Vec<MadeOf>>,
+    /// The same of messages that come in and have been made before.
+    pub posted: Vec<MadeOf>,
     zones: HashMap<Box<[u8]>, Option<ZoneCursor>>,
 }
 

@@ -141,7 +141,7 @@ impl Parse for Placed {
         }
         let mut run = Run { by: &self.by, batch, cx, emitted, early: 0 };
         let early = self.contexts.run(pass, &mut run) + run.early;
-        self.contexts.count(emitted.into(InjectMode::AggregateOnly, batch, selection), early);
+        self.contexts.count(emitted.into(InjectMode::AggregateOnly, batch, selection, None), early);
         cx.work.keep_state(self.asker, work);
     }
 

@@ -4,6 +4,8 @@
 //! What is logged while they are on their way is kept from coming back (see [`oplog::apart`]), so the log
 //! cannot feed itself.
 
+mod posted;
+
 use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Preset, Settings};
 use diag::{Diagnostics, Fault, Reported};
 use driver_options::INT_MAX;
@@ -16,6 +18,7 @@ use engine::{Feed, Need, Shared, Wake};
 use intake::reading::{finish, local_name, made_here};
 use parking_lot::Mutex;
 use parsers::correlation::set_internal_sink;
+use posted::Posted;
 use record::{Batch, Context, Flags, Record, Span, Stamp, pri};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -107,7 +110,7 @@ impl Start for InternalStart {
 struct Queue {
     entries: Mutex<VecDeque<oplog::Entry>>,
     /// Messages that correlation has made: inject-mode(internal).
-    posted: Mutex<Batch>,
+    posted: Mutex<Posted>,
     limit: usize,
     waker: Arc<dyn Wake>,
     source: Arc<Source>,
@@ -137,14 +140,13 @@ impl Queue {
     }
 
     /// A message made by a parser.
-    fn post(&self, batch: &Batch, record: &Record) {
+    fn post(&self, batch: &Batch, record: &Record, made_of: Option<&[Vec<u8>]>) {
         let mut posted = self.posted.lock();
-        let room = posted.records.len() < self.limit;
-        if !room || posted.adopt(batch, record, |_| true).is_none() {
+        if !posted.push(self.limit, batch, record, made_of) {
             drop(posted);
             return self.lose(batch.bytes(record.message));
         }
-        let first = posted.records.len() == 1;
+        let first = posted.batch.records.len() == 1;
         drop(posted);
         if first {
             self.waker.wake();
@@ -166,8 +168,8 @@ fn listen(queue: &Arc<Queue>) {
         oplog::set_sink(Some(Arc::new(|entry| {
             LISTENERS.lock().iter().for_each(|queue| queue.push(entry));
         })));
-        set_internal_sink(Some(Arc::new(|batch, record| {
-            LISTENERS.lock().iter().for_each(|queue| queue.post(batch, record));
+        set_internal_sink(Some(Arc::new(|batch, record, made_of| {
+            LISTENERS.lock().iter().for_each(|queue| queue.post(batch, record, made_of));
         })));
     }
 }
@@ -213,7 +215,7 @@ impl InternalPort {
 impl InternalPort {
     /// Takes what parsers have made; it comes from here now, as in syslog-ng.
     fn posted(&mut self, cx: &mut PortContext) -> bool {
-        let mut batch = std::mem::replace(&mut *self.queue.posted.lock(), cx.batch());
+        let Posted { mut batch, made_of, .. } = self.queue.posted.lock().take(cx.batch());
         if batch.records.is_empty() {
             cx.recycle(batch);
             return false;
@@ -225,7 +227,7 @@ impl InternalPort {
             record.flags.set(Flags::POSTED);
         }
         let bytes = batch.text.len();
-        oplog::apart(|| self.feed.run(batch, bytes, false, Instant::now(), cx));
+        oplog::apart(|| self.feed.run_made(batch, bytes, made_of, cx));
         true
     }
 }

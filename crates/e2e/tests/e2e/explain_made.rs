@@ -122,6 +122,35 @@ fn of_a_context_of_a_pattern_database() {
     penstock.stop();
 }
 
+/// Where db-parser() sends them unless it is told otherwise: they come in as messages of another source.
+#[test]
+fn of_what_comes_in_at_internal() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\nsource own {{ internal(); }};\n\
+         parser p {{ grouping-by(key(\"$PROGRAM\") timeout(100) trigger(message(\"end\")) inject-mode(internal) \
+         aggregate(value(\"MESSAGE\" \"all of $PROGRAM\"))); }};\n\
+         destination d {{ file(\"%dir%/d\"); }};\n\
+         log {{ source(s); parser(p); }};\nlog {{ source(own); destination(d); }};\n"
+    );
+    let penstock = Penstock::start(&lab, &config);
+    let filter = "message(\"all of\")";
+    for more in [&[][..], &["--source", "own"]] {
+        let args = [&["--next", filter, "--timeout", "60", "--json"], more].concat();
+        let outcome = ask_and_send(&lab, &args, &[FIRST, OTHER, END]);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        let told: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+        let message = &told["messages"][0];
+        assert_eq!((&message["source"], &message["destinations"][0]), (&"own#0".into(), &"d#0".into()));
+        let events = message["values"].as_array().expect("values");
+        let of = events.iter().find(|event| event["event"] == "made of").expect("what it was made of");
+        let parts = of["messages"].as_array().expect("messages").iter().map(|part| part["text"].as_str());
+        let parts: Vec<&str> = parts.flatten().collect();
+        assert_eq!(parts, [FIRST, END], "{message}");
+    }
+    penstock.stop();
+}
+
 #[test]
 fn a_made_message_that_no_destination_gets_is_found() {
     let lab = Lab::new();

@@ -25,9 +25,12 @@ impl Run<'_, '_> {
     pub(super) fn watched_arrival(&mut self, selection: &[u32]) -> Option<Vec<u32>> {
         let watched = self.each_watched(selection, |run, watch, index, record| {
             // What a parser gave to internal() has the frame of a message that came in before.
-            let is_whole = !record.frame.is_empty() && !record.flags.has(Flags::POSTED);
+            let is_posted = record.flags.has(Flags::POSTED);
+            let is_whole = !record.frame.is_empty() && !is_posted;
             let text = if is_whole { record.frame } else { record.message };
-            watch.tell_arrival(run.batch, (index, &record), text, None);
+            let posted = &run.scratch.filter.work.posted;
+            let made_of = posted.iter().find(|made| is_posted && made.message == record.message);
+            watch.tell_arrival(run.batch, (index, &record), text, made_of);
             watch.show_arrival(run.batch, index, &mut run.scratch.filter);
         });
         watched.then(|| selection.to_vec())

@@ -240,7 +240,8 @@ impl Following {
                 following.add(source, batch, record, Some(Arc::clone(inquiry)));
             }
         }
-        let asks_made = makes && open.iter().any(|inquiry| inquiry.asks_made(source));
+        // What is made may come in at internal().
+        let asks_made = makes && open.iter().any(|inquiry| inquiry.asked.looks.is_none());
         (asks_made || !following.followed.is_empty()).then_some(following)
     }
 

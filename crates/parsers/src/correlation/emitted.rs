@@ -2,6 +2,7 @@
 
 use super::pass::Moment;
 use super::state::Made;
+use filter::MadeOf;
 use record::{Batch, Flags, Record};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -54,8 +55,15 @@ impl Emitted {
         self.made.is_empty()
     }
 
-    /// Gives the messages their place in the selection, or hands them to internal().
-    pub fn into(&mut self, mode: InjectMode, batch: &mut Batch, selection: &mut Vec<u32>) -> Made {
+    /// Gives the messages their place in the selection, or hands them to internal(), with what they were
+    /// made of where somebody asks.
+    pub fn into(
+        &mut self,
+        mode: InjectMode,
+        batch: &mut Batch,
+        selection: &mut Vec<u32>,
+        made_of: Option<&[MadeOf]>,
+    ) -> Made {
         if self.made.is_empty() {
             if mode == InjectMode::AggregateOnly {
                 selection.clear();
@@ -64,7 +72,7 @@ impl Emitted {
         }
         self.made.sort_by_key(|(moment, _)| *moment);
         if mode == InjectMode::Internal {
-            let posted = self.made.iter().filter(|(_, index)| post(batch, *index)).count();
+            let posted = self.made.iter().filter(|(_, index)| post(batch, *index, made_of)).count();
             return Made { posted, unheard: self.made.len() - posted, ..Made::default() };
         }
         self.put_in_order(batch, selection);
@@ -101,8 +109,8 @@ impl Emitted {
     }
 }
 
-/// Takes a message for internal().
-pub type InternalSink = Arc<dyn Fn(&Batch, &Record) + Send + Sync>;
+/// Takes a message for internal(), and the texts of those that it was made of.
+pub type InternalSink = Arc<dyn Fn(&Batch, &Record, Option<&[Vec<u8>]>) + Send + Sync>;
 
 static INTERNAL: RwLock<Option<InternalSink>> = RwLock::new(None);
 
@@ -112,11 +120,12 @@ pub fn set_internal_sink(sink: Option<InternalSink>) {
 }
 
 /// Hands a message to internal(); says whether anybody took it.
-fn post(batch: &Batch, index: u32) -> bool {
+fn post(batch: &Batch, index: u32, made_of: Option<&[MadeOf]>) -> bool {
     let sink = INTERNAL.read().unwrap_or_else(PoisonError::into_inner).clone();
     // What was made of own messages does not become another: that would never end.
     let record = batch.records.get(index as usize).filter(|record| !record.flags.has(Flags::INTERNAL));
     let (Some(sink), Some(record)) = (sink, record) else { return false };
-    sink(batch, record);
+    let told = made_of.and_then(|made| made.iter().rfind(|made| made.message == record.message));
+    sink(batch, record, told.map(|made| &*made.parts));
     true
 }

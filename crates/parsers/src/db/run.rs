@@ -69,7 +69,8 @@ pub(super) fn batch(parser: &DbParser, batch: &mut Batch, selection: &mut Vec<u3
         let mut actions = Actions { plan: &plan, rates: &parser.rates, batch, cx, emitted, early: 0 };
         actions.enter(contexts.seed(), pass, selection, kept);
         let early = contexts.run(pass, &mut actions) + actions.early;
-        contexts.count(emitted.into(parser.options.mode, batch, selection), early);
+        let made_of = cx.work.made_of.as_deref();
+        contexts.count(emitted.into(parser.options.mode, batch, selection, made_of), early);
         if !unmatched.is_empty() {
             unmatched.sort_unstable();
             selection.retain(|index| unmatched.binary_search(index).is_err());

@@ -27,7 +27,8 @@ pub(super) fn batch(placed: &Placed, batch: &mut Batch, selection: &mut Vec<u32>
     by.keys(placed, pass, batch, (selection, grouped), cx);
     let mut run = Run { by, batch, cx, emitted, early: 0 };
     let early = placed.contexts.run(pass, &mut run) + run.early;
-    placed.contexts.count(emitted.into(by.mode, batch, selection), early);
+    let made_of = cx.work.made_of.as_deref();
+    placed.contexts.count(emitted.into(by.mode, batch, selection, made_of), early);
     cx.work.keep_state(placed.asker, work);
 }
 
