@@ -5,7 +5,7 @@ use conf_schema::{Component, ReadContext, Settings, sample};
 use conf_syntax::{LogItem, ParseOptions, Statement};
 use diag::{Diagnostics, Fault, render_all};
 use engine::compile::{Plan, compile};
-use engine::driver::BuildContext;
+use engine::driver::{BuildContext, Registry};
 use engine::source::Source;
 use engine::{Engine, EngineOptions, Wake};
 use std::path::PathBuf;
@@ -75,8 +75,13 @@ impl Running {
     /// Puts a configuration in the place of the one that runs. The error is what the compiler or the engine
     /// said.
     pub fn reload(&mut self, text: &str) -> Result<(), String> {
+        self.reload_with(&REGISTRY, text)
+    }
+
+    /// The same of these components only.
+    pub fn reload_with(&mut self, registry: &Registry, text: &str) -> Result<(), String> {
         let text = text.replace("%dir%", &self.dir.path().display().to_string());
-        let plan = plan(&text, self.engine())?;
+        let plan = plan(registry, &text, self.engine())?;
         let lines = |faults: Vec<Fault>| faults.into_iter().map(String::from).collect::<Vec<_>>().join("\n");
         self.engine().apply(plan).map_err(lines)
     }
@@ -122,7 +127,7 @@ impl Drop for Running {
     }
 }
 
-fn plan(text: &str, engine: &Engine) -> Result<Plan, String> {
+fn plan(registry: &Registry, text: &str, engine: &Engine) -> Result<Plan, String> {
     let parsed = conf_syntax::parse_text(
         "test.conf",
         text,
@@ -131,7 +136,7 @@ fn plan(text: &str, engine: &Engine) -> Result<Plan, String> {
     let mut diags = Diagnostics::new();
     diags.extend(parsed.diagnostics);
     let identity = Identity::new("test");
-    let plan = compile(&parsed.config, &parsed.sources, &REGISTRY, &identity, engine.existing(), &mut diags);
+    let plan = compile(&parsed.config, &parsed.sources, registry, &identity, engine.existing(), &mut diags);
     plan.plan.filter(|_| !diags.has_errors()).ok_or_else(|| render_all(&diags, &parsed.sources))
 }
 

@@ -167,8 +167,7 @@ impl Feed {
         cx.scratch.filter.work.posted.clear();
     }
 
-    /// [`Feed::run`] for a source that wants to know when the batch is dealt with; of an empty batch that is at
-    /// once.
+    /// [`Feed::run`] for a source that wants to know when the batch is dealt with: at once where it is empty.
     pub fn run_marked(&mut self, mut batch: Batch, read: Read, cx: &mut PortContext) {
         let Read { bytes, busy, began, mark } = read;
         if batch.records.is_empty() {

@@ -1,3 +1,5 @@
+mod contained;
+
 use crate::testing::{HEAD, Running, errors, free_port, wait_until};
 use engine::ledger::Reason;
 use std::io::{Read, Write};
