@@ -59,10 +59,15 @@ impl Linear {
         }
     }
 
+    /// Whether there is a match that begins at `at` or later.
     #[inline]
-    pub fn is_match(&self, text: &[u8], cache: &mut Cache) -> bool {
+    pub fn is_match(&self, text: &[u8], at: usize, cache: &mut Cache) -> bool {
+        if at > text.len() {
+            return false;
+        }
         let Some(scratch) = self.scratch(cache) else { return false };
-        self.regex.search_half_with(&mut scratch.cache, &Input::new(text).earliest(true)).is_some()
+        let input = Input::new(text).span(at..text.len()).earliest(true);
+        self.regex.search_half_with(&mut scratch.cache, &input).is_some()
     }
 
     pub fn captures(&self, text: &[u8], at: usize, cache: &mut Cache, slots: &mut Slots) -> bool {
@@ -95,7 +100,7 @@ mod tests {
             let parsed = parse(pattern, Mode { utf8: false, icase: false }).expect("a pattern");
             let linear = Linear::new(&parsed.node, false).expect("small");
             let (mut cache, mut slots) = (Cache::new(), Slots::new());
-            assert!(linear.is_match(text.as_bytes(), &mut cache), "{pattern}");
+            assert!(linear.is_match(text.as_bytes(), 0, &mut cache), "{pattern}");
             assert!(linear.captures(text.as_bytes(), 0, &mut cache, &mut slots), "{pattern}");
         }
     }

@@ -7,6 +7,7 @@
 
 mod budget;
 mod code;
+mod habit;
 
 use crate::cache::{Cache, Scratch, Ticket};
 use crate::error::PatternError;
@@ -113,11 +114,23 @@ impl Pcre {
         }
     }
 
+    /// Whether most attempts of this worker found nothing lately.
+    #[inline]
+    pub fn mostly_refuses(&self, cache: &mut Cache) -> bool {
+        let make = || Scratch::Pcre(Box::new(Memory::new(&self.code)));
+        match cache.scratch(&self.ticket, make) {
+            Scratch::Pcre(memory) => memory.habit.refuses(),
+            _ => false,
+        }
+    }
+
     /// The same with few steps: `None` when they are not enough to know.
     pub fn attempt(&self, text: &[u8], at: usize, cache: &mut Cache, slots: &mut Slots) -> Option<bool> {
         let make = || Scratch::Pcre(Box::new(Memory::new(&self.code)));
         let Scratch::Pcre(memory) = cache.scratch(&self.ticket, make) else { return None };
-        match memory.find(&self.code, text, at, text.len(), ATTEMPT_STEPS_MAX) {
+        let answer = memory.find(&self.code, text, at, text.len(), ATTEMPT_STEPS_MAX);
+        memory.habit.note(answer == Answer::Found);
+        match answer {
             Answer::Found => {
                 slots.fill(memory.groups());
                 Some(true)

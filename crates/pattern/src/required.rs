@@ -1,6 +1,10 @@
 //! A text that stands in everything a pattern can match: looked for before PCRE2 is started, which most
 //! messages then never see.
 
+mod inner;
+
+pub use inner::required_inside;
+
 /// The longest such text outside of all groups; `None` when there is none worth looking for, or the pattern
 /// uses something that could change what its letters mean.
 pub fn required(pattern: &str) -> Option<Vec<u8>> {

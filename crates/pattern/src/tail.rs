@@ -1,11 +1,14 @@
 //! A pattern that needs no backtracking: the linear-time engine, beside it a quicker one for patterns that
-//! are simple enough, and PCRE2 for texts that end with a newline where it would find something else.
+//! are simple enough, and PCRE2 for texts that end with a newline where it would find something else. Texts
+//! without what every match contains are refused before any of them starts.
 
 use crate::cache::Cache;
 use crate::linear::Linear;
+use crate::literal::Literal;
 use crate::node::Node;
 use crate::options::PatternOptions;
 use crate::pcre::Pcre;
+use crate::required::required_inside;
 use crate::sequence::{Found, Sequence};
 use crate::slots::Slots;
 
@@ -14,6 +17,8 @@ const QUICK_BYTES_MAX: usize = 8 << 10;
 
 pub struct Tail {
     sequence: Option<Sequence>,
+    /// What every match contains, where there is no sequence.
+    required: Option<Literal>,
     linear: Linear,
     newline: Option<Pcre>,
     /// Tried before the linear engine where that one has to try each way to find the groups: compiled code
@@ -30,10 +35,11 @@ impl Tail {
             false => None,
         };
         let sequence = Sequence::new(node, options.utf8);
+        let required = if sequence.is_none() { required_inside(node).and_then(Literal::new) } else { None };
         let wanted = options.captures || options.store_matches || options.global;
         let tries = wanted && sequence.is_none() && !options.disable_jit && linear.is_slow_with_groups();
         let quick = if tries { Pcre::new(text, options).ok() } else { None };
-        Some(Tail { sequence, linear, newline, quick })
+        Some(Tail { sequence, required, linear, newline, quick })
     }
 
     /// Who has to search this text instead.
@@ -47,8 +53,13 @@ impl Tail {
         match self.sequence.as_ref().map(|sequence| sequence.find(text, 0, |_, _| {})) {
             Some(Found::Match(..)) => true,
             Some(Found::Nothing) => false,
-            Some(Found::Unknown) | None => self.linear.is_match(text, cache),
+            Some(Found::Unknown) | None => self.may_match(text) && self.linear.is_match(text, 0, cache),
         }
+    }
+
+    #[inline]
+    fn may_match(&self, text: &[u8]) -> bool {
+        self.required.as_ref().is_none_or(|required| required.is_match(text))
     }
 
     pub fn captures(&self, text: &[u8], at: usize, cache: &mut Cache, slots: &mut Slots) -> bool {
@@ -65,12 +76,19 @@ impl Tail {
                 Found::Unknown => {}
             }
         }
+        if !text.get(at..).is_some_and(|rest| self.may_match(rest)) {
+            return false;
+        }
         if let Some(quick) = &self.quick
-            && at <= text.len()
             && text.len() <= QUICK_BYTES_MAX
-            && let Some(found) = quick.attempt(text, at, cache, slots)
         {
-            return found;
+            // To find that there is no match, backtracking takes all its ways; an automaton takes one.
+            if quick.mostly_refuses(cache) && !self.linear.is_match(text, at, cache) {
+                return false;
+            }
+            if let Some(found) = quick.attempt(text, at, cache, slots) {
+                return found;
+            }
         }
         self.linear.captures(text, at, cache, slots)
     }

@@ -201,3 +201,22 @@ fn misplaced_flags_are_named() {
     assert!(PatternOptions::default().set_kind("posix").is_ok(), "pcre, as everywhere now");
     assert_eq!(PatternOptions::default().set_kind("nosuch").expect_err("unknown").code, "X0104");
 }
+
+#[test]
+fn what_mostly_refuses_still_finds() {
+    let options = PatternOptions { captures: true, ..options("") };
+    let text = "^(<[0-9]+>)([^ ]+) ([^ ]+).* ([^\\[]+)\\[([0-9]+)\\] (\\[[a-z]+x[^\\]]+\\]) *(.*)";
+    let pattern = Pattern::compile(text, &options).expect("a pattern");
+    let (mut cache, mut slots) = (Cache::new(), Slots::new());
+    let good = b"<13>2026 host a b prog[42] [idx y] rest";
+    for round in 0..200 {
+        let refused = format!("<13>2026 host {} [idx", "w[1 ".repeat(round % 40));
+        assert!(!pattern.captures(refused.as_bytes(), 0, &mut cache, &mut slots), "{refused}");
+        if round % 7 == 0 {
+            assert!(pattern.captures(good, 0, &mut cache, &mut slots));
+            assert_eq!(slots.get(4), Some((18, 22)));
+            assert_eq!(slots.get(7), Some((35, 39)));
+            assert!(!pattern.captures(good, 1, &mut cache, &mut slots), "tied to the beginning");
+        }
+    }
+}

@@ -4,6 +4,7 @@
 
 #![allow(unsafe_code)]
 
+use super::habit::Habit;
 use pcre2_sys::*;
 use std::ffi::c_void;
 use std::ptr;
@@ -129,6 +130,8 @@ pub struct Memory {
     data: *mut pcre2_match_data_8,
     context: *mut pcre2_match_context_8,
     stack: *mut pcre2_jit_stack_8,
+    /// What attempts have come to.
+    pub habit: Habit,
 }
 
 // SAFETY: it is used by one thread at a time, as all that use it take it mutably, and PCRE2 ties nothing in
@@ -166,7 +169,7 @@ impl Memory {
                     pcre2_jit_stack_assign_8(context, None, stack.cast::<c_void>());
                 }
             }
-            Memory { data, context, stack }
+            Memory { data, context, stack, habit: Habit::default() }
         }
     }
 
