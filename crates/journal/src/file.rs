@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::object::{ARRAY_FIXED, ENTRY_FIXED, EntryHead, HEADER_MIN, Header, Kind, OBJECT, object};
 use crate::payload::{Unpacker, is_packed};
 use crate::place::{EntryPosition, Id};
+use crate::skipped::Skipped;
 use std::fs::File;
 
 /// Fields of an entry; systemd writes no more.
@@ -30,7 +31,7 @@ pub struct JournalFile {
     unpacker: Unpacker,
     walk: Walk,
     /// Entries that could not be read.
-    skipped: u64,
+    skipped: Skipped,
     buffer: Vec<u8>,
 }
 
@@ -61,7 +62,7 @@ impl JournalFile {
             kept: Vec::new(),
             unpacker: Unpacker::default(),
             walk: Walk::default(),
-            skipped: 0,
+            skipped: Skipped::default(),
             buffer: Vec::new(),
         })
     }
@@ -105,8 +106,16 @@ impl JournalFile {
     }
 
     /// Entries that could not be read since the last call.
-    pub fn take_skipped(&mut self) -> u64 {
+    pub fn take_skipped(&mut self) -> Skipped {
         std::mem::take(&mut self.skipped)
+    }
+
+    /// What stands at a place, as far as there is something: of an entry that cannot be read.
+    fn raw(&self, at: u64) -> Vec<u8> {
+        let mut bytes = vec![0; Skipped::TEXT_BYTES_MAX];
+        let read = read_at(&self.file, &mut bytes, at).unwrap_or(0);
+        bytes.truncate(read);
+        bytes
     }
 
     pub fn place(&self, head: &EntryHead) -> EntryPosition {
@@ -128,7 +137,7 @@ impl JournalFile {
                 Ok(head) => return Ok(Some(head)),
                 Err(Error::Io(error)) => return Err(error.into()),
                 Err(_) => {
-                    self.skipped += 1;
+                    self.skipped.add(self.raw(at));
                     self.advance();
                 }
             }
@@ -273,8 +282,8 @@ impl JournalFile {
         EntryHead::parse(&bytes, at)
     }
 
-    /// Hands out the fields of an entry, name and value, values cut to `value_max` bytes. A field that cannot
-    /// be read ends it.
+    /// Hands out the fields of an entry, name and value, values cut to `value_max` bytes. An error
+    /// where one cannot be read; the others are handed out all the same.
     pub fn fields(
         &mut self,
         head: &EntryHead,
@@ -286,11 +295,10 @@ impl JournalFile {
         let mut items = std::mem::take(&mut self.buffer);
         items.resize((count * step) as usize, 0);
         let mut outcome = self.blocks.read(&self.file, head.offset.saturating_add(ENTRY_FIXED), &mut items);
-        for item in items.chunks_exact(step as usize) {
-            if outcome.is_err() {
-                break;
-            }
-            outcome = self.field(self.header.item(item, 0), value_max, &mut sink);
+        let has_items = outcome.is_ok();
+        for item in items.chunks_exact(step as usize).filter(|_| has_items) {
+            let read = self.field(self.header.item(item, 0), value_max, &mut sink);
+            outcome = outcome.and(read);
         }
         self.buffer = items;
         outcome

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::file::{JournalFile, is_unborn};
 use crate::object::EntryHead;
 use crate::place::{EntryPosition, Id};
+use crate::skipped::Skipped;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -98,7 +99,7 @@ pub struct Journal {
     previous: Option<EntryPosition>,
     faults: Vec<WrongFile>,
     /// Entries that were left out because they are damaged.
-    skipped: u64,
+    skipped: Skipped,
     /// The last call ended before the end.
     has_more: bool,
     text: Vec<u8>,
@@ -121,7 +122,7 @@ impl Journal {
             last,
             previous: None,
             faults: Vec::new(),
-            skipped: 0,
+            skipped: Skipped::default(),
             has_more: false,
             text: Vec::new(),
             fields: Vec::new(),
@@ -148,9 +149,10 @@ impl Journal {
     }
 
     /// Entries that were left out since the last call because they are damaged.
-    pub fn take_skipped(&mut self) -> u64 {
-        let files: u64 = self.files.iter_mut().map(|open| open.file.take_skipped()).sum();
-        std::mem::take(&mut self.skipped) + files
+    pub fn take_skipped(&mut self) -> Skipped {
+        let mut skipped = std::mem::take(&mut self.skipped);
+        self.files.iter_mut().for_each(|open| skipped.join(open.file.take_skipped()));
+        skipped
     }
 
     /// Looks which files there are. `false` when a folder cannot be read.
@@ -287,7 +289,7 @@ impl Journal {
                 if (open.ended && open.file.is_archived()) || open.broken {
                     // A damaged file stays closed as long as it is there.
                     let mut closed = self.files.swap_remove(at);
-                    self.skipped += closed.file.take_skipped();
+                    self.skipped.join(closed.file.take_skipped());
                     if closed.broken {
                         self.refused.insert(closed.key)
                     } else {
@@ -333,8 +335,10 @@ impl Journal {
             fields.push((start..middle, middle..text.len()));
         });
         if let Err(error) = outcome {
-            self.skipped += 1;
-            if self.skipped == 1 {
+            let fields =
+                fields.iter().filter_map(|(name, value)| text.get(name.clone()).zip(text.get(value.clone())));
+            self.skipped.add(fields.flat_map(|(name, value)| [name, b"=", value, b"\n"].concat()).collect());
+            if self.skipped.count == 1 {
                 self.faults.push(WrongFile { path: open.path.clone(), error });
             }
             return None;

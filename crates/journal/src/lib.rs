@@ -10,6 +10,7 @@ mod journal;
 mod object;
 mod payload;
 mod place;
+mod skipped;
 
 #[cfg(test)]
 mod writer;
@@ -19,3 +20,4 @@ pub use file::JournalFile;
 pub use journal::{Begin, Entry, Filter, Journal, JournalOptions, WrongFile};
 pub use object::EntryHead;
 pub use place::{EntryPosition, Id};
+pub use skipped::Skipped;

@@ -49,6 +49,8 @@ pub struct Unreadable {
     /// As it says itself.
     pub records: usize,
     pub why: String,
+    /// What of it cannot be read, as it came or as it was unpacked.
+    pub bytes: Vec<u8>,
 }
 
 /// A transaction that was given up: its producer and where it begins.
@@ -181,13 +183,16 @@ impl Batches {
         let mut end = self.from;
         let mut taken = 0;
         while open.count > 0 && taken < count_max && total - rest.len() < bytes_max {
+            let unread = rest.len();
             let record = record(&mut rest, total, &open.head);
             let Some(record) = record else {
                 let why = "a record of it is not whole".to_owned();
                 let (offset, records) =
                     (open.head.base, (open.count as usize).min(total / RECORD_BYTES_MIN + 1));
                 open.count = 0;
-                return Err(Unreadable { offset, records, why });
+                // From the damaged record on.
+                let bytes = all.get(open.left.end - unread..open.left.end).unwrap_or_default().to_vec();
+                return Err(Unreadable { offset, records, why, bytes });
             };
             open.count -= 1;
             end = record.offset.saturating_add(1);
@@ -215,8 +220,10 @@ impl Batches {
             let begin = self.left.start;
             self.left.start += length;
             let batch = bytes.get(..length).unwrap_or_default();
-            let unreadable =
-                |offset: i64, records: usize, why: &str| Unreadable { offset, records, why: why.to_owned() };
+            let unreadable = |offset: i64, records: usize, why: &str| {
+                let (why, bytes) = (why.to_owned(), batch.to_vec());
+                Unreadable { offset, records, why, bytes }
+            };
             let head = match is_batch(batch) {
                 true => head(batch),
                 false => None,

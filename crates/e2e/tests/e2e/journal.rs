@@ -42,6 +42,30 @@ fn read_on_behind_what_was_delivered_after_a_kill() {
     assert_eq!(lines.iter().collect::<HashSet<_>>().len(), 135, "one is repeated");
 }
 
+/// The event is there afterwards, as far as it can be read.
+#[test]
+fn what_is_left_of_a_damaged_entry_can_be_looked_at() {
+    let lab = Lab::new();
+    place(&lab, "compact");
+    let path = lab.path("journal/compact.journal");
+    let mut bytes = std::fs::read(&path).expect("a file");
+    // The head of the value's object, 72 bytes in front of it, says what it is: 1, a value.
+    let text = bytes.windows(8).rposition(|window| window == b"MESSAGE=").expect("a message");
+    assert_eq!(bytes[text - 72], 1);
+    bytes[text - 72] = 9;
+    std::fs::write(&path, bytes).expect("written");
+    let mut penstock = Penstock::start(&lab, &config());
+    let ledger = penstock.wait_settled(120);
+    let dropped = ledger.dropped_for("framing");
+    assert!(dropped >= 1, "{ledger}");
+    let state = lab.path("state").display().to_string();
+    let outcome =
+        testkit::run_command(&["tap", "--state-dir", &state, "--dropped", "framing", "--past", "--json"]);
+    assert_eq!(outcome.stdout.lines().count() as u64, dropped, "{outcome:?}");
+    assert!(outcome.stdout.contains("PRIORITY=") && !outcome.stdout.contains("\\nMESSAGE="), "{outcome:?}");
+    penstock.stop();
+}
+
 #[test]
 fn system_is_what_this_machine_has() {
     let lab = Lab::new();

@@ -71,6 +71,34 @@ fn everything_there_is_is_read_in_each_compression_with_what_is_known_of_it() {
     assert_eq!(assert_all(&found, 5100), 0, "none came twice");
 }
 
+/// A disk that lies: what the broker sends is not what was written to it.
+#[test]
+fn what_is_left_of_a_damaged_batch_can_be_looked_at() {
+    let lab = Lab::new();
+    let Some(kafka) = Kafka::start(&lab, "", None) else { return skip(MISSING) };
+    kafka.create("logs", 1, &[]);
+    (0..3).for_each(|n| kafka.produce("logs", &lines(n * 10, n * 10 + 10)));
+    let segment = lab.path("kafka/data/logs-0/00000000000000000000.log");
+    let bytes = std::fs::read(&segment).expect("a segment");
+    let at = bytes.windows(8).position(|window| window == b"value 15").expect("the message");
+    // In its place: the broker has it open.
+    std::os::unix::fs::FileExt::write_at(
+        &std::fs::OpenOptions::new().write(true).open(&segment).expect("the segment"),
+        b"V",
+        at as u64,
+    )
+    .expect("written");
+    let options = format!("{ALL} config(check.crcs(\"true\"))");
+    let mut penstock = Penstock::start(&lab, &config(&kafka.server(), &options, "$MSG"));
+    let ledger = penstock.wait_settled(30);
+    assert_eq!(ledger.dropped_for("framing"), 10, "{ledger}");
+    let state = lab.path("state").display().to_string();
+    let outcome = run_command(&["tap", "--state-dir", &state, "--dropped", "framing", "--past"]);
+    assert!(outcome.stdout.starts_with("k#0 framing: "), "{outcome:?}");
+    assert!(outcome.stdout.contains("value 14") && outcome.stdout.contains("Value 15"), "{outcome:?}");
+    penstock.stop();
+}
+
 #[test]
 fn headers_transactions_and_messages_of_syslog() {
     let lab = Lab::new();

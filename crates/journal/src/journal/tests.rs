@@ -127,12 +127,17 @@ fn what_is_not_wanted_is_passed_over_in_pieces() {
 fn a_damaged_entry_costs_itself() {
     let folder = Folder::new();
     let mut writer = Writer::new(false, [1; 16]);
-    (1..=3u64).for_each(|n| writer.entry(n, 1, &[("MESSAGE", format!("text {n}").as_bytes())]));
+    (1..=3u64).for_each(|n| {
+        let text = format!("text {n}");
+        writer.entry(n, 1, &[("MESSAGE", text.as_bytes()), ("UNIT", format!("u{n}").as_bytes())]);
+    });
     let mut bytes = writer.finish();
     let at = bytes.windows(6).position(|w| w == b"text 2").expect("there") - 8;
     bytes[at..at + 8].fill(b'x');
     fs::write(folder.0.path().join("a.journal"), bytes).expect("written");
     let mut journal = folder.journal(Begin::Head);
-    assert_eq!(messages(&mut journal), ["text 1", "text 3"]);
-    assert_eq!((journal.take_skipped(), journal.take_faults().len()), (1, 1));
+    assert_eq!(messages(&mut journal), ["text 1", "u1", "text 3", "u3"]);
+    let skipped = journal.take_skipped();
+    assert_eq!((skipped.count, journal.take_faults().len()), (1, 1));
+    assert_eq!(skipped.last, [b"UNIT=u2\n"], "what is left of it");
 }

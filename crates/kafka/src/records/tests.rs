@@ -169,3 +169,29 @@ fn few_bytes_do_not_become_gigabytes() {
     assert!(unpack::unpack(2, &[0xff, 0xff, 0xff, 0xff, 0x0f, 0]).is_err());
     assert!(unpack::unpack(4, &packed[..packed.len() / 2]).is_err());
 }
+
+#[test]
+fn what_is_left_of_a_batch_is_kept() {
+    let values = [b"one".to_vec(), b"two".to_vec(), b"three".to_vec()];
+    let unreadable = |bytes: Vec<u8>, checked: bool| {
+        let (all, reading) = (0..bytes.len(), Reading { checked, ..READING });
+        let mut batches = Batches::new(Arc::new(bytes), all, 0, Vec::new(), reading);
+        let mut out = Vec::new();
+        loop {
+            match batches.take((1 << 20, 10), &mut out) {
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("all of it was read"),
+                Err(unreadable) => return unreadable,
+            }
+        }
+    };
+    let mut bytes = made(&values, Compression::None, 7);
+    let at = bytes.windows(3).position(|window| window == b"two").expect("there");
+    bytes[at] = b'T';
+    let whole = unreadable(bytes.clone(), true);
+    assert_eq!((whole.offset, whole.records, &whole.bytes), (7, 3, &bytes));
+    // The length of the second record, five bytes before its value, is more than there is.
+    bytes[at - 6] = 0x7e;
+    let rest = unreadable(bytes.clone(), false);
+    assert_eq!((rest.records, rest.bytes.as_slice()), (2, &bytes[at - 6..]));
+}

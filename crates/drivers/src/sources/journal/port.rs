@@ -159,10 +159,12 @@ fn report(journal: &mut Journal, source: &Source) {
             &[("filename", &fault.path.display()), ("error", &fault.error)],
         );
     }
-    let skipped = journal.take_skipped() as usize;
+    let all = journal.take_skipped();
+    let skipped = all.count;
     if skipped > 0 {
         source.counters.received.add(skipped);
         source.counters.dropped.add(Reason::Framing, skipped);
+        source.counters.remains.keep(Reason::Framing, skipped, all.last.iter().map(Vec::as_slice));
         oplog::limited(
             "journal-skipped",
             oplog::Level::Error,

@@ -288,6 +288,8 @@ fn shown(place: &TopicPartition) -> String {
 fn left_out(source: &Source, place: &TopicPartition, unreadable: &Unreadable) {
     source.counters.received.add(unreadable.records);
     source.counters.dropped.add(Reason::Framing, unreadable.records);
+    let bytes = std::iter::once(unreadable.bytes.as_slice());
+    source.counters.remains.keep(Reason::Framing, unreadable.records, bytes);
     let fields: [oplog::Field<'_>; 4] = [
         ("partition", &shown(place)),
         ("offset", &unreadable.offset),
