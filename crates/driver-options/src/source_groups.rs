@@ -40,6 +40,16 @@ const READ_OLD_MESSAGES: Opt = Opt::new(
     "Where there is no bookmark, read from the first message there is. With `no`, reading begins with what comes from then on.",
 );
 
+/// The same for objects of a bucket.
+pub static OBJECT_SOURCE: Group = Group { name: "every source", options: &source_with(READ_OLD_OBJECTS) };
+
+const READ_OLD_OBJECTS: Opt = Opt::new(
+    "read-old-records",
+    Kind::Bool,
+    Preset::Bool(true),
+    "Read the objects that are there at the first start. With `no`, only those that are written from then on.",
+);
+
 const READ_OLD_ENTRIES: Opt = Opt::new(
     "read-old-records",
     Kind::Bool,
@@ -288,6 +298,17 @@ pub static MULTILINE_FILE: Group = Group {
             "Take what is there as a message when nothing was added for so many seconds, looked at once a second; 0 waits for the \
              next message.",
         ),
+    ],
+};
+
+/// For objects, which are whole.
+pub static MULTILINE_OBJECTS: Group = Group {
+    name: "several lines a message",
+    options: &[
+        MULTI_LINE_MODE,
+        MULTI_LINE_PREFIX,
+        MULTI_LINE_GARBAGE,
+        Opt::no_effect("multi-line-timeout", "the end of an object ends its last message"),
     ],
 };
 

@@ -21,6 +21,8 @@ mod program;
 #[cfg(feature = "python")]
 mod python;
 mod relp;
+#[cfg(feature = "s3")]
+mod s3;
 mod stats_exporter;
 mod stdin;
 mod unix;
@@ -57,6 +59,8 @@ pub const PARTS: &[&[SourcePart]] = &[
     opentelemetry::PARTS,
     #[cfg(feature = "grpc")]
     google_pubsub::PARTS,
+    #[cfg(feature = "s3")]
+    s3::PARTS,
 ];
 
 #[cfg(test)]

@@ -31,6 +31,12 @@ impl Answer {
             Some(Err(_)) => (Vec::new(), false),
             None => (body, is_whole),
         };
+        Answer::raw(status, headers, body, is_whole)
+    }
+
+    /// With a body as it has come.
+    pub fn raw(status: u16, headers: HeaderMap, body: Vec<u8>, is_whole: bool) -> Answer {
+        let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let retry_after = text(RETRY_AFTER).and_then(|text| retry_after(text, SystemTime::now()));
         let location = text(LOCATION).map(str::to_owned);
         Answer { status, retry_after, location, headers, body, is_whole }

@@ -26,11 +26,20 @@ pub struct Caller {
     network: Arc<Network>,
     url: Url,
     kept: Option<Connection>,
+    /// Bodies are left as they come, compressed or not.
+    is_raw: bool,
 }
 
 impl Caller {
     pub fn new(network: Arc<Network>, url: Url) -> Caller {
-        Caller { network, url, kept: None }
+        Caller { network, url, kept: None, is_raw: false }
+    }
+
+    /// Whatever `Content-Encoding` says belongs to the body: it is one that somebody stored so, or a part of
+    /// one.
+    pub fn raw(mut self) -> Caller {
+        self.is_raw = true;
+        self
     }
 
     /// The next request goes over a new connection.
@@ -77,6 +86,6 @@ impl Caller {
         *request.headers_mut() = question.headers.clone();
         let host = HeaderValue::from_str(&self.url.authority).map_err(|error| wrong(&error))?;
         request.headers_mut().entry(HOST).or_insert(host);
-        connection.ask(request, question.body.len() as u64).await
+        connection.ask_for(request, question.body.len() as u64, self.is_raw).await
     }
 }

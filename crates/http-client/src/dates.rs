@@ -6,7 +6,7 @@ const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`.
-fn seconds(text: &str) -> Option<i64> {
+pub fn seconds(text: &str) -> Option<i64> {
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     let [_, day, month, year, time, "GMT"] = words.as_slice() else { return None };
     let (day, year): (i64, i64) = (day.parse().ok()?, year.parse().ok()?);

@@ -101,6 +101,16 @@ impl Connection {
 
     /// Sends a request and reads the answer.
     pub async fn ask(&mut self, request: Request<Whole>, body_bytes: u64) -> Result<Answer, Failure> {
+        self.ask_for(request, body_bytes, false).await
+    }
+
+    /// The same; `is_raw` leaves the body as it comes.
+    pub async fn ask_for(
+        &mut self,
+        request: Request<Whole>,
+        body_bytes: u64,
+        is_raw: bool,
+    ) -> Result<Answer, Failure> {
         let (written, read) = (self.passed.written(), self.passed.read());
         let is_kept = self.carried > 0;
         self.carried += 1;
@@ -123,7 +133,10 @@ impl Connection {
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         let (body, is_whole) = read_all(response.into_body()).await;
-        Ok(Answer::new(status, headers, body, is_whole))
+        Ok(match is_raw {
+            true => Answer::raw(status, headers, body, is_whole),
+            false => Answer::new(status, headers, body, is_whole),
+        })
     }
 }
 

@@ -31,6 +31,7 @@ pub use answer::Answer;
 pub use caller::{Caller, Question};
 pub use coding::Coding;
 pub use connect::{Network, basic};
+pub use dates::seconds;
 pub use exchange::{Failure, Whole, said};
 pub use extra::Extra;
 pub use hyper::Method;

@@ -12,11 +12,14 @@ mod saves;
 mod seam;
 mod settings;
 mod tail;
+mod text;
 mod wanted;
 
 pub use follow::Following;
 pub use port::Records;
 pub use settings::{FileVariant, RecordFile, matching, record_source, source};
+pub use tail::TailOptions;
+pub use text::Text;
 pub use wanted::Wanted;
 
 use crate::lines::{Lines, PolledInput, serve};

@@ -17,6 +17,47 @@ pub fn elements<'a>(body: &'a [u8], name: &str) -> Vec<&'a str> {
     text.split(&begin).skip(1).filter_map(|rest| Some(rest.split_once(&end)?.0.trim())).collect()
 }
 
+/// A text as it was before it became XML.
+pub fn unescaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('&') {
+        out.push_str(before);
+        let known = behind.split_once(';').and_then(|(name, after)| Some((character(name)?, after)));
+        rest = match known {
+            Some((c, after)) => {
+                out.push(c);
+                after
+            }
+            None => {
+                out.push('&');
+                behind
+            }
+        };
+    }
+    out.push_str(rest);
+    out
+}
+
+/// What stands for a character in XML, without `&` and `;`.
+fn character(name: &str) -> Option<char> {
+    match name {
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        "amp" => Some('&'),
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let code = match number.strip_prefix(['x', 'X']) {
+                Some(hex) => u32::from_str_radix(hex, 16),
+                None => number.parse(),
+            };
+            char::from_u32(code.ok()?)
+        }
+    }
+}
+
 /// Codes that new credentials may mend.
 pub fn is_of_account(answer: &Answer) -> bool {
     matches!(
@@ -57,7 +98,19 @@ mod tests {
         assert_eq!(elements(b"<a><K>1</K><K> 2 </K><K>3", "K"), ["1", "2"]);
     }
 
+    #[test]
+    fn characters_of_xml() {
+        assert_eq!(unescaped("a&amp;lt;&lt;b&gt;&quot;&#34;&#x22;&apos;"), "a&lt;<b>\"\"\"'");
+        assert_eq!(unescaped("&&nbsp;&#xd800;&#1114112;& a;&"), "&&nbsp;&#xd800;&#1114112;& a;&");
+    }
+
     proptest! {
+        #[test]
+        fn what_was_escaped_comes_back(text in "[a-z&<>\"'#;]{0,20}") {
+            let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
+            prop_assert_eq!(unescaped(&escaped), text);
+        }
+
         #[test]
         fn what_was_put_in_comes_out(texts in proptest::collection::vec("[a-z0-9 .]{1,9}", 1..5)) {
             let body: String = texts.iter().map(|text| format!("<U><Key>{text}</Key></U>")).collect();

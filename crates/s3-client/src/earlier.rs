@@ -1,9 +1,9 @@
 //! Finds the object that an earlier run has made of messages before one.
 
-use crate::answer::{element, elements};
+use crate::answer::{element, elements, unescaped};
 use crate::name::encoded;
 use crate::speaker::Ask;
-use crate::upload::{Speakers, unescaped};
+use crate::upload::Speakers;
 use flight::Outcome;
 use http_client::Method;
 

@@ -12,26 +12,29 @@ mod batch;
 mod credentials;
 mod earlier;
 mod name;
+pub mod options;
 mod place;
 mod plan;
 mod profile;
+pub mod pull;
+mod server;
 mod session;
 mod sign;
 mod speaker;
 mod upload;
 
-pub use account::Account;
 pub use answer::{element, elements};
 pub use batch::{Load, load};
-pub use credentials::{Base, Credentials, Role, keys};
-pub use name::{KEY_BYTES_MAX, encoded};
+pub use credentials::keys;
+pub use name::KEY_BYTES_MAX;
 pub use plan::{Packing, Parts, Plan};
-pub use profile::Profile;
+pub use server::Server;
 pub use session::serve;
 
 /// For the fuzz target: reads whatever answers are looked at for.
 pub fn read_anything(bytes: &[u8]) {
     let _ = (element(bytes, "Code"), keys(bytes));
+    pull::read_anything(bytes);
     for upload in elements(bytes, "Upload") {
         let _ = element(upload.as_bytes(), "Key");
     }

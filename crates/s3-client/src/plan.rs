@@ -1,9 +1,7 @@
 //! What all objects of a destination have in common.
 
-use crate::credentials::Credentials;
-use http_client::{Network, Url};
+use crate::server::Server;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// How objects are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,17 +20,11 @@ pub struct Parts {
 }
 
 pub struct Plan {
-    pub url: Url,
-    pub bucket: String,
-    pub region: String,
-    pub credentials: Credentials,
+    pub server: Arc<Server>,
     /// Behind the name.
     pub suffix: String,
     pub packing: Packing,
     pub parts: Parts,
     /// Of each object: its type, storage class, rights, encryption. Names are lower case.
     pub headers: Vec<(String, String)>,
-    pub network: Arc<Network>,
-    /// A server that has not answered a request by then will not.
-    pub patience: Duration,
 }

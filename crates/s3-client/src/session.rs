@@ -26,7 +26,7 @@ const LAST: &str = "x-amz-meta-penstock-last";
 /// `queue`: tells its queue on disk from others, in names; by chance where it is in memory.
 pub async fn serve(plan: Arc<Plan>, before: Arc<[u8]>, queue: Arc<str>, jobs: Jobs<Load>) {
     let speakers = Speakers::new(&plan);
-    let bucket = format!("/{}", encoded(plan.bucket.as_bytes(), false));
+    let bucket = plan.server.path();
     let (is_tidy, knows_earlier) = (false, false);
     let places = Places::new(queue);
     let mut session =
@@ -69,7 +69,8 @@ impl Session {
             _ => false,
         };
         answer.is_at(|at| {
-            let place = [("bucket", self.plan.bucket.as_str().into()), ("object", object.as_str().into())];
+            let place =
+                [("bucket", self.plan.server.bucket.as_str().into()), ("object", object.as_str().into())];
             place.into_iter().filter(move |_| is_there(at))
         });
     }

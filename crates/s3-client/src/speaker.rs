@@ -1,7 +1,7 @@
 //! Requests of S3, signed, on one connection.
 
 use crate::answer::is_of_account;
-use crate::plan::Plan;
+use crate::server::Server;
 use crate::sign::{Signed, sign};
 use bytes::Bytes;
 use flight::Outcome;
@@ -44,14 +44,20 @@ impl Ask {
 }
 
 pub struct Speaker {
-    plan: Arc<Plan>,
+    server: Arc<Server>,
     caller: Caller,
 }
 
 impl Speaker {
-    pub fn new(plan: &Arc<Plan>) -> Speaker {
-        let caller = Caller::new(Arc::clone(&plan.network), plan.url.clone());
-        Speaker { plan: Arc::clone(plan), caller }
+    pub fn new(server: &Arc<Server>) -> Speaker {
+        let caller = Caller::new(Arc::clone(&server.network), server.url.clone());
+        Speaker { server: Arc::clone(server), caller }
+    }
+
+    /// For bodies that are objects: whatever headers say of them, they are taken as they are.
+    pub fn of_objects(server: &Arc<Server>) -> Speaker {
+        let caller = Caller::new(Arc::clone(&server.network), server.url.clone()).raw();
+        Speaker { server: Arc::clone(server), caller }
     }
 
     pub fn reopen(&mut self) {
@@ -60,19 +66,19 @@ impl Speaker {
 
     /// The server's answer, or what it means for the batch that there is none.
     pub async fn ask(&mut self, ask: Ask) -> Result<Answer, Outcome> {
-        let plan = Arc::clone(&self.plan);
-        let account = plan.credentials.current().await?;
+        let server = Arc::clone(&self.server);
+        let account = server.credentials.current().await?;
         let mut headers = ask.headers;
-        headers.push(("host".to_owned(), plan.url.authority.clone()));
+        headers.push(("host".to_owned(), server.url.authority.clone()));
         let signed = Signed {
             method: ask.method.as_str(),
             path: &ask.path,
             query: &ask.query,
-            region: &plan.region,
+            region: &server.region,
             service: "s3",
             headers: &headers,
             // Its digest costs as much as everything else that is done for a message.
-            body: (!plan.url.is_secure).then_some(&*ask.body),
+            body: (!server.url.is_secure).then_some(&*ask.body),
         };
         let added = sign(&signed, &account, SystemTime::now());
         headers.extend(added);
@@ -86,16 +92,18 @@ impl Speaker {
         }
         let target = if ask.query.is_empty() { ask.path } else { format!("{}?{}", ask.path, ask.query) };
         let question = Question { method: ask.method, target, headers: all, body: ask.body };
-        match self.caller.ask(&question, plan.patience).await {
+        match self.caller.ask(&question, server.patience).await {
             Ok(answer) => {
                 if is_of_account(&answer) {
-                    plan.credentials.forget().await;
+                    server.credentials.forget().await;
                 }
                 Ok(answer)
             }
             Err(Failure::Away(why)) => Err(Outcome::Away(why)),
             Err(Failure::Unknown(why)) => Err(Outcome::Unknown(why)),
-            Err(Failure::Stale) => Err(Outcome::Away(format!("{}: the server hung up", plan.url.authority))),
+            Err(Failure::Stale) => {
+                Err(Outcome::Away(format!("{}: the server hung up", server.url.authority)))
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! An object in several parts: begun, its parts sent side by side, made whole. Until then there is nothing.
 
-use crate::answer::{self, element, elements};
+use crate::answer::{self, element, elements, unescaped};
 use crate::name::encoded;
 use crate::plan::Plan;
 use crate::speaker::{Ask, Speaker};
@@ -26,7 +26,7 @@ impl Speakers {
     }
 
     fn take(&mut self) -> Speaker {
-        self.idle.pop().unwrap_or_else(|| Speaker::new(&self.plan))
+        self.idle.pop().unwrap_or_else(|| Speaker::new(&self.plan.server))
     }
 
     pub async fn ask(&mut self, ask: Ask) -> Result<Answer, Outcome> {
@@ -139,11 +139,4 @@ fn tag(headers: &HeaderMap) -> Option<String> {
 /// The request that makes an object whole is answered with success before the server knows whether it is one.
 pub fn is_error(answer: &Answer) -> bool {
     element(&answer.body, "Code").is_some()
-}
-
-/// As XML has it.
-pub fn unescaped(text: &str) -> String {
-    let pairs =
-        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#34;", "\""), ("&amp;", "&")];
-    pairs.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
 }

@@ -119,6 +119,38 @@ impl S3 {
         String::from_utf8_lossy(&self.python(&script)).lines().map(str::to_owned).collect()
     }
 
+    /// Puts objects into the bucket, one after the other.
+    #[track_caller]
+    pub fn put(&self, objects: &[(&str, &[u8])]) {
+        let mut script = String::new();
+        for (n, (name, body)) in objects.iter().enumerate() {
+            let file = self.dir.join(format!("put-{n}"));
+            std::fs::write(&file, body).expect("written");
+            script.push_str(&format!(
+                "s3.put_object(Bucket='logs', Key={name:?}, Body=open({file:?}, 'rb').read())\n"
+            ));
+        }
+        self.python(&script);
+    }
+
+    /// Puts so many objects, named by a pattern of Python of their number, each with so many lines that say
+    /// `value N`, counted through.
+    #[track_caller]
+    pub fn put_many(&self, pattern: &str, count: usize, lines: usize) {
+        self.python(&format!(
+            "from concurrent.futures import ThreadPoolExecutor\n\
+             def put(n):\n    \
+             body = ''.join('value %d\\n' % v for v in range(n * {lines}, (n + 1) * {lines}))\n    \
+             s3.put_object(Bucket='logs', Key='{pattern}' % n, Body=body.encode())\n\
+             list(ThreadPoolExecutor(8).map(put, range({count})))\n"
+        ));
+    }
+
+    #[track_caller]
+    pub fn delete(&self, name: &str) {
+        self.python(&format!("s3.delete_object(Bucket='logs', Key={name:?})"));
+    }
+
     /// The type of an object, and its tag: that of one in several parts says how many.
     #[track_caller]
     pub fn head(&self, name: &str) -> (String, String) {

@@ -1,6 +1,5 @@
 //! `s3()`: objects made of batches, in a bucket of any server that speaks S3.
 
-mod account;
 mod reading;
 mod table;
 
@@ -51,7 +50,7 @@ fn build(
     let made = compile(&name, span, &options.for_file_names(), cx, r.diags)?;
     let name = FileName::new(&name, made);
     let limits = limits(s, &writer);
-    let address = format!("{},{},{}", plan.url, plan.bucket, name.text());
+    let address = format!("{},{},{}", plan.server.url, plan.server.bucket, name.text());
     let key = writing::key(s, &mut writer, || format!("s3({address})"));
     let id = cx.id();
     let make = Box::new(move |named: Named| -> Box<dyn Sink> {
@@ -89,7 +88,7 @@ fn limits(s: &Settings, writer: &Writer) -> Limits {
         timeout: Some(grace),
         time_reopen: writing::time_reopen(s),
         throttle: writing::throttle(s),
-        answer: Some(reading::PATIENCE + Duration::from_secs(10)),
+        answer: Some(s3_client::options::PATIENCE + Duration::from_secs(10)),
         numbered: writer.disk_buffer.is_some(),
         knows_again: writer.disk_buffer.is_some(),
         ..Limits::default()

@@ -91,6 +91,7 @@ mod riemann;
 mod rltp;
 mod rows;
 mod s3;
+mod s3_source;
 mod sandbox;
 mod sealed;
 mod search;

@@ -210,7 +210,7 @@ impl Tail {
     }
 }
 
-fn cutter(options: &TailOptions) -> (Cutter, Option<Box<Encoded>>) {
+pub(super) fn cutter(options: &TailOptions) -> (Cutter, Option<Box<Encoded>>) {
     let TailOptions { framing, multi_line, encoding } = options;
     let encoded = encoding.map(|encoding| {
         let record = match framing.framing {

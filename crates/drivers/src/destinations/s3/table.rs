@@ -4,6 +4,7 @@ use conf_schema::{Component, Context, Cost, Group, Kind, OptionSpec as Opt, Pres
 use driver_options::SECONDS_MAX;
 use driver_options::output_groups::{DESTINATION, TEMPLATE};
 use driver_options::tls_groups::{SECURE_HTTP, SECURE_HTTP_DIRECT};
+use s3_client::options::ACCOUNT;
 
 const CLASSES: &[Word] = &[
     Word::new("standard", "STANDARD."),
@@ -30,15 +31,6 @@ const RIGHTS: &[Word] = &[
 static OBJECTS: Group = Group {
     name: "objects",
     options: &[
-        Opt::new("url", Kind::Text, Preset::Described("`https://s3.REGION.amazonaws.com`"), "The server: `https://host:port`.")
-            .sample("\"http://127.0.0.1:9\""),
-        Opt::new("bucket", Kind::Text, Preset::None, "The bucket, which has to be there."),
-        Opt::new("region", Kind::Text, Preset::Described("that of AWS_REGION, or of the profile, or us-east-1"), "The region that requests are signed for."),
-        Opt::new("access-key", Kind::Text, Preset::Described("see docs/s3.md"), "As whom requests are signed. Without it, the account is that of the environment, of `profile()`, or of the container or machine in Amazon's cloud."),
-        Opt::new("secret-key", Kind::Text, Preset::Described("see access-key()"), "The key they are signed with."),
-        Opt::new("session-token", Kind::Text, Preset::None, "The third part of keys that are given for a time.").sample("\"token\""),
-        Opt::new("profile", Kind::Text, Preset::Described("AWS_PROFILE, or `default`"), "The profile in `~/.aws/credentials` and `~/.aws/config` whose keys, role and region are used.").sample("\"logs\""),
-        Opt::new("role", Kind::Text, Preset::None, "The role that is taken with the account, by its ARN. STS of the region is asked for it, or the server of AWS_ENDPOINT_URL_STS.").sample("\"arn:aws:iam::123456789012:role/logs\""),
         Opt::new(
             "object-key",
             Kind::Template,
@@ -94,7 +86,7 @@ pub static S3: Component = Component {
     name: "s3",
     aliases: &[],
     positional: &[],
-    groups: &[&OBJECTS, &TEMPLATE, &DESTINATION, &SECURE_HTTP, &SECURE_HTTP_DIRECT],
+    groups: &[&ACCOUNT, &OBJECTS, &TEMPLATE, &DESTINATION, &SECURE_HTTP, &SECURE_HTTP_DIRECT],
     own: &[],
     presets: &[],
     not_yet: &[],

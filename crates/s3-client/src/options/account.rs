@@ -1,11 +1,16 @@
 //! As whom `s3()` signs: the keys of the configuration, of the environment, of a profile, of the place that
 //! the program runs at, and a role that is taken with them.
 
+use crate::account::Account;
+use crate::credentials::{Base, Credentials, Role};
+use crate::profile::Profile;
+use crate::sign::hex;
 use diag::{Diagnostic, Reported};
 use driver_options::Reading;
 use http_client::{Network, Url};
-use s3_client::{Account, Base, Credentials, Profile, Role};
+use ring::digest;
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// Where machines in Amazon's cloud ask for their own account, and containers for theirs.
 const MACHINE: &str = "http://169.254.169.254";
@@ -18,6 +23,18 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// Tells accounts apart and says nothing of their keys.
+    pub fn digest(&self) -> String {
+        let secret = match &self.base {
+            Base::Fixed(account) => {
+                (account.secret_key.as_str(), account.token.as_ref().map(|token| token.as_str()))
+            }
+            _ => ("", None),
+        };
+        let text = Zeroizing::new(format!("{:?} {:?} {secret:?}", self.base, self.role));
+        hex(digest::digest(&digest::SHA256, text.as_bytes()).as_ref())
+    }
+
     pub fn credentials(self, network: Arc<Network>) -> Credentials {
         Credentials::new(self.base, self.role, network)
     }
@@ -59,7 +76,7 @@ fn profile(r: &mut Reading<'_>) -> Result<Profile, Reported> {
     let s = r.s;
     let given = s.text("profile").map(str::to_owned);
     if let (Some(_), Some(at), true) = (&given, s.span("profile"), s.is_set("access-key")) {
-        let finding = Diagnostic::warning("D0261", "profile() beside access-key() has no effect", at);
+        let finding = Diagnostic::warning(r.code, "profile() beside access-key() has no effect", at);
         r.diags.push(finding.help("leave one of them out"));
         return Ok(Profile::default());
     }

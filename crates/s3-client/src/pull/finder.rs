@@ -1,0 +1,94 @@
+//! The finder: it looks at the bucket again and again, and puts what is new on the board.
+
+use super::fetch::{Missed, missed};
+use super::listing::{page, query};
+use super::puller::{Pauses, Said};
+use super::{Board, Pull};
+use crate::answer::outcome;
+use crate::speaker::{Ask, Speaker};
+use http_client::{Answer, Method, seconds};
+use pattern::Cache;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Nothing is listed while there is no room; it is looked so often at least.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+pub async fn find(pull: Arc<Pull>, board: Arc<Board>, turn: u64) {
+    let mut speaker = Speaker::new(&pull.server);
+    let (mut pauses, mut said, mut cache) = (Pauses::new(pull.pause_max), Said::default(), Cache::new());
+    while board.is_turn(turn) {
+        if !board.has_room() {
+            let _ = tokio::time::timeout(LOOK_EVERY, board.room.notified()).await;
+            continue;
+        }
+        match look(&pull, &board, turn, &mut speaker, &mut cache).await {
+            Ok(is_last) => {
+                pauses.reset();
+                if said.is_over() {
+                    oplog::notice("Objects of S3 are listed again", &[("bucket", &pull.server.bucket)]);
+                }
+                if is_last {
+                    rest(&board, turn, pull.period).await;
+                }
+            }
+            Err(Missed::Now { why, after }) => {
+                said.say("S3 does not list objects now, it is asked again", &why, &pull, None);
+                rest(&board, turn, after.unwrap_or_default().max(pauses.take())).await;
+            }
+            // No object was asked for.
+            Err(Missed::Aside(why) | Missed::Gone(why)) => {
+                said.say("S3 does not list objects now, it is asked again", &why, &pull, None);
+                rest(&board, turn, pauses.take()).await;
+            }
+        }
+    }
+}
+
+/// Waits, unless the turn is over.
+async fn rest(board: &Board, turn: u64, pause: Duration) {
+    let until = tokio::time::Instant::now() + pause;
+    while board.is_turn(turn) && tokio::time::Instant::now() < until {
+        // Whoever calls may only have made room.
+        let _ = tokio::time::timeout_at(until, board.room.notified()).await;
+    }
+}
+
+/// Lists the next objects; `true` with the last ones.
+async fn look(
+    pull: &Pull,
+    board: &Board,
+    turn: u64,
+    speaker: &mut Speaker,
+    cache: &mut Cache,
+) -> Result<bool, Missed> {
+    let begun = board.cursor();
+    let after = begun.clone().unwrap_or_else(|| pull.start_after.clone());
+    let ask = Ask::new(Method::GET, &pull.server.path()).query(query(&pull.prefix, &after));
+    let answer = speaker.ask(ask).await.map_err(missed)?;
+    let listed = if answer.is_success() && answer.is_whole { page(&answer.body) } else { None };
+    let Some(mut listed) = listed else { return Err(missed(outcome(&answer))) };
+    if begun.is_none() {
+        board.begin_look(time(&answer), &after, pull.reads_old);
+    }
+    let is_last = listed.is_last || listed.last.is_none();
+    // What has not yet all of a name, and folders, are none.
+    listed.objects.retain(|found| {
+        let is_folder = found.size == 0 && found.key.ends_with('/');
+        let is_wanted = pull.names.as_ref().is_none_or(|names| names.is_match(found.key.as_bytes(), cache));
+        // A server may say more than it was asked for.
+        is_wanted && !is_folder && found.key.starts_with(&pull.prefix) && found.key > pull.start_after
+    });
+    board.put(turn, listed.objects, listed.last.as_deref());
+    if is_last {
+        board.end_look();
+    }
+    Ok(is_last)
+}
+
+/// The server's clock, by which objects were written too, in milliseconds; ours where it does not say.
+fn time(answer: &Answer) -> u64 {
+    let said = answer.headers.get("date").and_then(|date| seconds(date.to_str().ok()?));
+    let ours = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+    said.and_then(|seconds| u64::try_from(seconds).ok()).map_or_else(ours, |seconds| seconds * 1000)
+}

@@ -1,0 +1,151 @@
+//! What a listing of a bucket says: ListObjectsV2 of S3's protocol.
+
+use crate::answer::{element, elements, unescaped};
+use crate::name::encoded;
+use http_client::percent_decoded;
+use ring::digest;
+
+/// An object as a listing has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub key: String,
+    /// With its quotes; empty where the server has none.
+    pub tag: String,
+    pub size: u64,
+    /// Milliseconds since 1970.
+    pub modified: u64,
+}
+
+/// What tells an object from others, and from a later one of its name.
+pub type Id = [u8; 16];
+
+impl Listed {
+    pub fn id(&self) -> Id {
+        let mut context = digest::Context::new(&digest::SHA256);
+        for part in [&self.key, "\0", &self.tag] as [&str; 3] {
+            context.update(part.as_bytes());
+        }
+        context.finish().as_ref().first_chunk().copied().unwrap_or_default()
+    }
+}
+
+/// Up to a thousand objects, in the order of their names.
+#[derive(Debug)]
+pub struct Page {
+    pub objects: Vec<Listed>,
+    /// The name of the last one, whatever it is.
+    pub last: Option<String>,
+    pub is_last: bool,
+}
+
+/// The query for the objects behind a name.
+pub fn query(prefix: &str, after: &str) -> String {
+    let part = |text: &str| encoded(text.as_bytes(), false);
+    format!("encoding-type=url&list-type=2&prefix={}&start-after={}", part(prefix), part(after))
+}
+
+/// `None`: this is no listing.
+pub fn page(body: &[u8]) -> Option<Page> {
+    element(body, "IsTruncated")?;
+    let is_encoded = element(body, "EncodingType") == Some("url");
+    let read = |text: &str| match is_encoded {
+        true => percent_decoded(unescaped(text).replace('+', " ").as_bytes()),
+        false => unescaped(text),
+    };
+    let mut last = None;
+    let mut objects = Vec::new();
+    for one in elements(body, "Contents") {
+        let part = |name| element(one.as_bytes(), name);
+        let Some(key) = part("Key").map(read) else { continue };
+        last = Some(key.clone());
+        let size = part("Size").and_then(|size| size.parse().ok());
+        let modified = part("LastModified").and_then(milliseconds);
+        if let (Some(size), Some(modified)) = (size, modified) {
+            let tag = part("ETag").map(unescaped).unwrap_or_default();
+            objects.push(Listed { key, tag, size, modified });
+        }
+    }
+    Some(Page { objects, last, is_last: element(body, "IsTruncated") != Some("true") })
+}
+
+/// Of `2026-11-29T16:05:03.000Z`.
+fn milliseconds(text: &str) -> Option<u64> {
+    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
+    let numbers =
+        |text: &str, mark| text.split(mark).map(|n| n.parse::<u64>().ok()).collect::<Option<Vec<_>>>();
+    let (clock, fraction) = time.split_once('.').unwrap_or((time, ""));
+    let ([year, month, day], [hours, minutes, seconds]) =
+        (<[u64; 3]>::try_from(numbers(date, '-')?).ok()?, <[u64; 3]>::try_from(numbers(clock, ':')?).ok()?);
+    let is_time = (1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    if !is_time || hours > 23 || minutes > 59 || seconds > 60 {
+        return None;
+    }
+    // Days of years that begin in March, so that the leap day is the last one.
+    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = y * 365 + y / 4 - y / 100 + y / 400 + (m * 153 + 2) / 5 + day - 1 - 719_468;
+    let thousandths = format!("{fraction:0<3}").get(..3)?.parse::<u64>().ok()?;
+    Some((days * 86_400 + hours * 3600 + minutes * 60 + seconds) * 1000 + thousandths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const ANSWER: &str = "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name>\
+        <Prefix>a</Prefix><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>\
+        <Contents><Key>a/x+y%2B%C3%A9</Key><LastModified>2009-10-12T17:50:30.000Z</LastModified><ETag>&quot;f0&quot;</ETag><Size>7</Size></Contents>\
+        <Contents><Key>a/z</Key><LastModified>nonsense</LastModified><Size>1</Size></Contents></ListBucketResult>";
+
+    #[test]
+    fn a_page_of_a_listing() {
+        let found = page(ANSWER.as_bytes()).expect("a listing");
+        let one =
+            Listed { key: "a/x y+\u{e9}".into(), tag: "\"f0\"".into(), size: 7, modified: 1_255_369_830_000 };
+        assert_eq!(
+            (found.objects.as_slice(), found.last.as_deref(), found.is_last),
+            (&[one][..], Some("a/z"), false)
+        );
+        let plain = ANSWER.replace("<EncodingType>url</EncodingType>", "").replace(">true<", ">false<");
+        let found = page(plain.as_bytes()).expect("a listing");
+        assert_eq!((found.objects[0].key.as_str(), found.is_last), ("a/x+y%2B%C3%A9", true));
+        assert!(page(b"<Error><Code>NoSuchBucket</Code></Error>").is_none());
+        assert_eq!(
+            query("a b/", "\u{e9}"),
+            "encoding-type=url&list-type=2&prefix=a%20b%2F&start-after=%C3%A9"
+        );
+    }
+
+    #[test]
+    fn times() {
+        assert_eq!(milliseconds("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(milliseconds("2000-02-29T12:34:56.5Z"), Some(951_827_696_500));
+        for wrong in [
+            "",
+            "2000-02-29",
+            "2000-13-01T00:00:00Z",
+            "2000-01-01T24:00:00Z",
+            "2000-01-01T00:00:00.\u{e9}\u{e9}Z",
+        ] {
+            assert_eq!(milliseconds(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_object_is_another_one_when_it_was_written_anew() {
+        let of =
+            |key: &str, tag: &str| Listed { key: key.into(), tag: tag.into(), size: 1, modified: 1 }.id();
+        assert!(of("a", "1") != of("a", "2") && of("a1", "") != of("a", "1") && of("a", "1") == of("a", "1"));
+    }
+
+    proptest! {
+        #[test]
+        fn foreign_bytes_do_no_harm(body in proptest::collection::vec(any::<u8>(), 0..300), cut in 0usize..600, at in 0usize..600) {
+            crate::pull::read_anything(&body);
+            let mut answer = ANSWER.as_bytes().to_vec();
+            answer.truncate(cut);
+            if let Some(byte) = answer.get_mut(at) { *byte ^= 0x11; }
+            crate::pull::read_anything(&answer);
+        }
+    }
+}
