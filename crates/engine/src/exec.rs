@@ -358,8 +358,8 @@ impl Run<'_, '_> {
             result.extend(input.iter().filter(|i| self.is_taken(&taken, **i)));
         }
         self.recycle(remaining);
-        self.machine.marks.push(taken);
-        self.machine.marks.push(gone);
+        self.put_back(taken, input);
+        self.put_back(gone, input);
         result
     }
 

@@ -2,6 +2,9 @@
 
 use super::Run;
 
+/// One of so many flags is sooner found than all are cleared.
+const FEW: usize = 16;
+
 impl Run<'_, '_> {
     /// Number of the message a record is a copy of. Most are none, and need not be looked at.
     #[inline]
@@ -29,8 +32,26 @@ impl Run<'_, '_> {
     /// One flag per record, all false.
     pub(super) fn marks(&mut self) -> Vec<bool> {
         let mut marks = self.machine.marks.pop().unwrap_or_default();
-        marks.clear();
         marks.resize(self.batch.records.len(), false);
         marks
+    }
+
+    /// Keeps flags for the next, all false again. `among` has each record that may be marked, by its own place
+    /// or its message's, unless there are more records by now: of a large batch, often only a few messages
+    /// come to a place.
+    pub(super) fn put_back(&mut self, mut marks: Vec<bool>, among: &[u32]) {
+        if marks.len() == self.batch.records.len() && among.len() < marks.len() / FEW {
+            for index in among {
+                for place in [*index as usize, self.origin(*index)] {
+                    if let Some(flag) = marks.get_mut(place) {
+                        *flag = false;
+                    }
+                }
+            }
+        } else {
+            marks.fill(false);
+        }
+        debug_assert!(!marks.contains(&true), "no mark is left");
+        self.machine.marks.push(marks);
     }
 }

@@ -20,7 +20,7 @@ impl Run<'_, '_> {
         }
         let mut ordered = self.selection();
         ordered.extend(input.iter().filter(|index| marks.get(**index as usize).copied().unwrap_or(false)));
-        self.machine.marks.push(marks);
+        self.put_back(marks, result);
         match ordered.len() == result.len() {
             true => std::mem::swap(&mut ordered, result),
             // There are copies, or a message that went on from two branches.

@@ -81,7 +81,9 @@ impl Run<'_, '_> {
         if has_written {
             self.restore(mark, Some(&keep));
         }
-        self.machine.marks.push(keep);
-        self.machine.marks.extend(left);
+        self.put_back(keep, matched);
+        if let Some(left) = left {
+            self.put_back(left, before);
+        }
     }
 }

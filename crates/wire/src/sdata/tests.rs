@@ -38,6 +38,28 @@ fn looks_up() {
     }
 }
 
+proptest! {
+    /// What is passed over quickly is what is not there.
+    #[test]
+    fn looks_up_what_a_walk_finds(
+        made in prop::collection::vec(("[ab.]{1,3}", "[ab.]{0,3}", "[ab.=\"\\] ]{0,6}"), 0..6),
+        path in "[ab]{1,2}[ab.]{0,4}",
+    ) {
+        let mut sdata = Vec::new();
+        let mut builder = Builder::new(&mut sdata);
+        made.iter().for_each(|(id, name, value)| builder.param(id.as_bytes(), name.as_bytes(), value.as_bytes()));
+        builder.finish();
+        let paths: Vec<Vec<u8>> = params(&sdata)
+            .map(|p| if p.name.is_empty() { p.id.to_vec() } else { [p.id, b".", p.name].concat() })
+            .chain([path.into_bytes()])
+            .collect();
+        for path in paths {
+            let walked = params(&sdata).find(|param| param.is(&path)).map(|param| param.value);
+            prop_assert_eq!(lookup(&sdata, &path), walked);
+        }
+    }
+}
+
 #[test]
 fn splits_paths() {
     assert_eq!(split_path(b"x@1.2.k"), (&b"x@1.2"[..], &b"k"[..]));
