@@ -38,6 +38,8 @@ struct Inner {
     roll: Roll,
     /// The state file says something of this bucket.
     is_known: bool,
+    /// The look that is under way is the first one, and what it finds is not to be read.
+    passes_over: bool,
     open: BTreeMap<Id, Arc<Object>>,
     pending: VecDeque<Arc<Object>>,
     aside: Vec<(Instant, Arc<Object>)>,
@@ -61,7 +63,18 @@ impl Board {
             });
             let open = open.collect();
             let (pending, aside, waste, wasted) = Default::default();
-            let inner = Inner { turns: 0, rule, roll, is_known, open, pending, aside, waste, wasted };
+            let inner = Inner {
+                turns: 0,
+                rule,
+                roll,
+                is_known,
+                passes_over: false,
+                open,
+                pending,
+                aside,
+                waste,
+                wasted,
+            };
             let (work, room, waste) = Default::default();
             Arc::new(Board {
                 store: Arc::clone(store),
@@ -186,6 +199,7 @@ impl Board {
         let mut inner = self.inner.lock();
         if !std::mem::replace(&mut inner.is_known, true) {
             inner.roll.begin(if reads_old { 0 } else { now });
+            inner.passes_over = !reads_old;
         }
         inner.roll.begin_look(now, after);
     }
@@ -202,10 +216,10 @@ impl Board {
             let id = found.id();
             if inner.roll.goes(&id) {
                 inner.throw_away(id, found);
-            } else if !inner.open.contains_key(&id)
-                && !inner.roll.is_done(&id, &found)
-                && inner.roll.has_room(&found)
-            {
+            } else if inner.open.contains_key(&id) || inner.roll.is_done(&id, &found) {
+            } else if inner.passes_over {
+                inner.roll.finish(&id, &found, true);
+            } else if inner.roll.has_room(&found) {
                 fresh.push(found);
             }
         }
@@ -227,7 +241,9 @@ impl Board {
     }
 
     pub fn end_look(&self) {
-        self.inner.lock().roll.end_look();
+        let mut inner = self.inner.lock();
+        inner.passes_over = false;
+        inner.roll.end_look();
     }
 
     /// Whether more is to be listed.

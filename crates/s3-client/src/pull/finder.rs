@@ -17,6 +17,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 pub async fn find(pull: Arc<Pull>, board: Arc<Board>, turn: u64) {
     let mut speaker = Speaker::new(&pull.server);
     let (mut pauses, mut said, mut cache) = (Pauses::new(pull.pause_max), Said::default(), Cache::new());
+    let mut is_first = true;
     while board.is_turn(turn) {
         if !board.has_room() {
             let _ = tokio::time::timeout(LOOK_EVERY, board.room.notified()).await;
@@ -25,8 +26,14 @@ pub async fn find(pull: Arc<Pull>, board: Arc<Board>, turn: u64) {
         match look(&pull, &board, turn, &mut speaker, &mut cache).await {
             Ok(is_last) => {
                 pauses.reset();
-                if said.is_over() {
-                    oplog::notice("Objects of S3 are listed again", &[("bucket", &pull.server.bucket)]);
+                if std::mem::take(&mut is_first) | said.is_over() {
+                    let server = &pull.server;
+                    let fields: [oplog::Field<'_>; 3] = [
+                        ("server", &server.url.authority),
+                        ("bucket", &server.bucket),
+                        ("prefix", &pull.prefix),
+                    ];
+                    oplog::notice("Objects of S3 are listed", &fields);
                 }
                 if is_last {
                     rest(&board, turn, pull.period).await;

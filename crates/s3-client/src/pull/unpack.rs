@@ -16,6 +16,8 @@ pub enum Packed {
 
 /// Packed bytes taken at once: they may become a thousand times as many.
 const STEP_BYTES: usize = 4096;
+/// Text taken at once where nothing is packed.
+const PLAIN_BYTES: usize = 128 * 1024;
 /// Memory that unpacking zstd may take: 2 to this power.
 const WINDOW_LOG_MAX: u32 = 25;
 /// Bytes that say how an object is packed.
@@ -66,8 +68,9 @@ impl Unpacker {
         let some = bytes.get(..bytes.len().min(STEP_BYTES)).unwrap_or_default();
         match self {
             Unpacker::Unknown | Unpacker::Plain => {
-                out.extend_from_slice(bytes);
-                Ok(bytes.len())
+                let some = bytes.get(..bytes.len().min(PLAIN_BYTES)).unwrap_or_default();
+                out.extend_from_slice(some);
+                Ok(some.len())
             }
             Unpacker::Gzip(decoder) => {
                 let wrote = decoder.write_all(some).and_then(|()| decoder.flush());
