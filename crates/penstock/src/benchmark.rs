@@ -16,7 +16,8 @@ use tables::{Ground, Point, Table};
 /// Measures, prints and writes what was asked for; whether all could be measured.
 pub fn run(asked: &Own) -> Result<bool, String> {
     let sample = Arc::new(Sample::read(&asked.sample)?);
-    let copy = Copy::of(&asked.config, asked.source.as_deref())?.below(asked.work_dir.clone());
+    let copy = Copy::of(&asked.config, asked.source.as_deref(), tables::CONNECTIONS_MAX)?
+        .below(asked.work_dir.clone());
     let place = Folder::below(copy.folder())?;
     let certificates = place.path().join("certificates");
     crate::test_ca::of_this_machine(&certificates)?;

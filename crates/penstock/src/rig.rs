@@ -2,6 +2,7 @@
 //! copy, what is sent to it, and means with their errors.
 
 mod bed;
+mod call;
 mod copy;
 mod folder;
 mod load;

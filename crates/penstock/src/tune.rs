@@ -19,6 +19,8 @@ const VERSION: u32 = 1;
 const PLACEMENTS_MAX: usize = 20;
 /// Messages of the sample that have to come out the same.
 const TRIED_MESSAGES_MAX: usize = 2000;
+/// What a measurement takes beside its own time.
+const EACH_SECONDS: u64 = 1;
 
 /// A change, and what it brought.
 struct Tried {
@@ -35,7 +37,7 @@ pub fn run(args: &TuneArgs) -> ExitCode {
 
 fn tune(args: &TuneArgs) -> Result<String, String> {
     let sample = Sample::read(&args.sample)?;
-    let copy = Copy::of(&args.config, args.source.as_deref())?;
+    let copy = Copy::of(&args.config, args.source.as_deref(), args.connections)?;
     let place = Folder::below(copy.folder())?;
     let file = place.path().join("sample");
     sample.write(&file)?;
@@ -51,7 +53,9 @@ fn tune(args: &TuneArgs) -> Result<String, String> {
     let mut changes = change::all(copy.has_network());
     changes.extend(placements(&copy, &sample)?);
     let names = changes.iter().map(Change::name).collect::<Vec<String>>().join(", ");
-    for change in changes.into_iter().filter(|change| change.name().contains(&args.only)) {
+    changes.retain(|change| change.name().contains(&args.only));
+    say_how_long(args, changes.len());
+    for change in changes {
         let mut ratios = Vec::new();
         for round in 0..args.rounds {
             let (before, after) = pairs.one(&change, round % 2 == 0)?;
@@ -65,7 +69,16 @@ fn tune(args: &TuneArgs) -> Result<String, String> {
     }
     let base = Mean::of(&base);
     let system = copy.system();
-    Ok(if args.json { to_json(args, &base, &tried, &system) } else { to_text(args, &base, &tried, &system) })
+    let report = Report { args, copy: &copy, base, tried, system };
+    Ok(if args.json { report.to_json() } else { report.to_text() })
+}
+
+/// It takes minutes in which nothing else is to be seen.
+fn say_how_long(args: &TuneArgs, changes: usize) {
+    let measurements = 2 * changes as u64 * u64::from(args.rounds);
+    let minutes = (measurements * (args.seconds + EACH_SECONDS)).div_ceil(60);
+    let changes = stdio::counted(changes as u64, "change", "changes");
+    stdio::err!("{changes} to be tried, about {}", stdio::counted(minutes, "minute", "minutes"));
 }
 
 /// Filters that may stand earlier: nothing else comes out of the sample then.
@@ -108,54 +121,68 @@ impl Pairs<'_> {
     }
 }
 
-fn to_text(args: &TuneArgs, base: &Mean, tried: &[Tried], system: &[String]) -> String {
-    // Writing to a String does not fail.
-    let mut out = format!(
-        "# {}: {} pairs of {} s each, {} over TCP, destinations over the network to a sink, others to /dev/null\n",
-        args.config.display(),
-        args.rounds,
-        args.seconds,
-        stdio::counted(u64::from(args.connections), "connection", "connections")
-    );
-    let error = 100.0 * base.margin() / base.value.max(1.0);
-    let _ = writeln!(out, "# as it is: {:.0} messages/s, +-{error:.1} %", base.value);
-    let better = tried.iter().filter(|one| one.gain.is_better());
-    for Tried { change, gain } in better {
-        let _ = writeln!(out, "{}   # {}", change.line(), gain.shown());
-    }
-    let others: Vec<String> = tried
-        .iter()
-        .filter(|one| !one.gain.is_better())
-        .map(|one| format!("{} ({})", one.change.name(), one.gain.shown()))
-        .collect();
-    if !others.is_empty() {
-        let _ = writeln!(out, "# not better by more than the error: {}", others.join(", "));
-    }
-    for line in system {
-        let _ = writeln!(out, "# system: {line}");
-    }
-    out
+/// What was measured.
+struct Report<'r> {
+    args: &'r TuneArgs,
+    copy: &'r Copy,
+    base: Mean,
+    tried: Vec<Tried>,
+    system: Vec<String>,
 }
 
-fn to_json(args: &TuneArgs, base: &Mean, tried: &[Tried], system: &[String]) -> String {
-    let tried = tried.iter().map(|Tried { change, gain }| {
-        json!({
-            "change": change.name(),
-            "line": change.line(),
-            "gain_percent": gain.percent(),
-            "error_percent": gain.error_percent(),
-            "is_better": gain.is_better(),
-        })
-    });
-    let report = json!({
-        "version": VERSION,
-        "rounds": args.rounds,
-        "seconds": args.seconds,
-        "connections": args.connections,
-        "messages_per_second": base.value,
-        "error": base.margin(),
-        "tried": tried.collect::<Vec<Value>>(),
-        "system": system,
-    });
-    format!("{report}\n")
+impl Report<'_> {
+    /// What is better by more than the error, as lines of a configuration, each with its figure in front.
+    fn to_text(&self) -> String {
+        let args = self.args;
+        // Writing to a String does not fail.
+        let mut out = format!(
+            "# {}: {} pairs of {} s each, {} over TCP, destinations over the network to a sink, others to /dev/null\n",
+            args.config.display(),
+            args.rounds,
+            args.seconds,
+            stdio::counted(u64::from(args.connections), "connection", "connections")
+        );
+        let error = 100.0 * self.base.margin() / self.base.value.max(1.0);
+        let _ = writeln!(out, "# as it is: {:.0} messages/s, +-{error:.1} %", self.base.value);
+        let (better, others): (Vec<&Tried>, Vec<&Tried>) =
+            self.tried.iter().partition(|one| one.gain.is_better());
+        for Tried { change, gain } in better {
+            for (about, lines) in change.lines(self.copy) {
+                let _ = writeln!(out, "# {}: {about}\n{lines}", gain.shown());
+            }
+        }
+        if !others.is_empty() {
+            let count = stdio::counted(others.len() as u64, "change is", "changes are");
+            let _ = writeln!(out, "# {count} not better by more than the error: --json has them");
+        }
+        for line in &self.system {
+            let _ = writeln!(out, "# system: {line}");
+        }
+        out
+    }
+
+    fn to_json(&self) -> String {
+        let (args, base) = (self.args, &self.base);
+        let tried = self.tried.iter().map(|Tried { change, gain }| {
+            let lines: Vec<String> = change.lines(self.copy).into_iter().map(|(_, lines)| lines).collect();
+            json!({
+                "change": change.name(),
+                "line": lines.join("\n"),
+                "gain_percent": gain.percent(),
+                "error_percent": gain.error_percent(),
+                "is_better": gain.is_better(),
+            })
+        });
+        let report = json!({
+            "version": VERSION,
+            "rounds": args.rounds,
+            "seconds": args.seconds,
+            "connections": args.connections,
+            "messages_per_second": base.value,
+            "error": base.margin(),
+            "tried": tried.collect::<Vec<Value>>(),
+            "system": self.system,
+        });
+        format!("{report}\n")
+    }
 }

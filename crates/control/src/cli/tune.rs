@@ -11,7 +11,7 @@ Examples:
 
 Runs a copy of the configuration on this machine, whose sources listen at free ports and whose destinations write to /dev/null, those over the network to
 a sink on this machine; the running program, its ports and its servers are not touched. The sample comes over TCP. One thing is changed at a time (worker
-threads, sockets, windows, batches, buffers, names) and measured beside the copy as it is, in pairs.
+threads, sockets, windows, batches, buffers, names, places of filters) and measured beside the copy as it is, in pairs.
 Printed is what is better by more than the error, as lines of a configuration. Nothing else should be busy on the machine meanwhile.
 Exit code: 0 measured; 1 it could not be; 2 wrong usage.")]
 pub struct TuneArgs {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 /// Where a table is not about them.
 const CONNECTIONS: u16 = 10;
-const CONNECTIONS_TRIED: [u16; 6] = [1, 2, 5, 10, 50, 200];
+const CONNECTIONS_TRIED: [u16; 6] = [1, 2, 5, 10, 50, CONNECTIONS_MAX];
+pub const CONNECTIONS_MAX: u16 = 200;
 const SIZES_TRIED: [usize; 6] = [128, 256, 512, 1024, 4096, 16_384];
 
 /// What points stand on.

@@ -10,7 +10,8 @@ use engine::compile::Configured;
 const OWN_FILES: u64 = 256;
 
 pub fn buffers(patient: &Patient) -> Vec<Finding> {
-    let mut found = asked(&patient.configuration);
+    let mut found: Vec<Finding> =
+        asked(&patient.configuration).into_iter().flatten().map(|beyond| beyond.finding).collect();
     for row in patient.program.iter().flat_map(|program| &program.ledger.sources) {
         let lost = row.flow.dropped.count(control::DropReason::Kernel);
         if lost > 0 {
@@ -30,8 +31,8 @@ pub fn buffers(patient: &Patient) -> Vec<Finding> {
     found
 }
 
-/// What sources ask for and the kernel does not give.
-fn asked(configuration: &Configuration) -> Vec<Finding> {
+/// What sources ask for and the kernel does not give, for each setting of the kernel.
+fn asked(configuration: &Configuration) -> [Vec<Beyond>; 2] {
     let size = |driver: &Configured| {
         driver.settings.is_set("so-rcvbuf").then(|| driver.settings.size("so-rcvbuf")).flatten()
     };
@@ -39,9 +40,16 @@ fn asked(configuration: &Configuration) -> Vec<Finding> {
         let given = driver.settings.is_set("listen-backlog").then(|| driver.settings.int("listen-backlog"));
         given.flatten().and_then(|backlog| u64::try_from(backlog).ok())
     };
-    let mut found = beyond(configuration, "net/core/rmem_max", "so-rcvbuf", &size);
-    found.extend(beyond(configuration, "net/core/somaxconn", "listen-backlog", &backlog));
-    found
+    [
+        beyond(configuration, "net/core/rmem_max", "so-rcvbuf", &size),
+        beyond(configuration, "net/core/somaxconn", "listen-backlog", &backlog),
+    ]
+}
+
+/// More than the kernel gives.
+struct Beyond {
+    asked: u64,
+    finding: Finding,
 }
 
 /// Sources that ask for more of an option than a setting of the kernel allows.
@@ -50,7 +58,7 @@ fn beyond(
     what: &str,
     option: &str,
     value: &dyn Fn(&Configured) -> Option<u64>,
-) -> Vec<Finding> {
+) -> Vec<Beyond> {
     let Some(max) = setting(what) else { return Vec::new() };
     let drivers = configuration.drivers.iter().filter(|driver| driver.context == Context::Source);
     let asked = drivers.filter_map(|driver| Some((driver, value(driver)?)));
@@ -59,19 +67,25 @@ fn beyond(
         .filter(|(_, asked)| *asked > max)
         .map(|(driver, asked)| {
             let place = configuration.parsed.sources.locate(driver.at(option));
-            Finding::warn(
+            let finding = Finding::warn(
                 format!("{place}: {option}({asked}), and the kernel gives {max} at most ({name})"),
-                format!("sysctl -w {name}={asked}; echo '{name} = {asked}' > /etc/sysctl.d/90-penstock.conf"),
-            )
+                format!(
+                    "sysctl -w {name}={asked}; echo '{name} = {asked}' >> /etc/sysctl.d/90-penstock.conf"
+                ),
+            );
+            Beyond { asked, finding }
         })
         .collect()
 }
 
 /// The same with the files that may be open here, as commands.
 pub fn of_configuration(configuration: &Configuration) -> Vec<String> {
-    let mut lines: Vec<String> = asked(configuration)
+    // What gives enough to who asks for most gives enough to all.
+    let most = asked(configuration).map(|found| found.into_iter().max_by_key(|beyond| beyond.asked));
+    let mut lines: Vec<String> = most
         .into_iter()
-        .map(|finding| format!("{}   # {}", finding.cure.unwrap_or_default(), finding.text))
+        .flatten()
+        .map(|Beyond { finding, .. }| format!("{}   # {}", finding.cure.unwrap_or_default(), finding.text))
         .collect();
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let wanted = wanted_files(configuration);

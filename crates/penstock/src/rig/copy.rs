@@ -1,6 +1,7 @@
 //! A copy of a configuration that touches nothing of what the original does: its sources listen at free ports
 //! of this machine, its destinations write to /dev/null or to a sink.
 
+use super::call;
 use super::placement::{self, Earlier};
 use crate::configuration::Configuration;
 use crate::doctor::asked_of_the_system;
@@ -11,22 +12,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use template::Identity;
 
-/// Options of a source that say how its messages are read: they stay.
-const KEPT: [&str; 12] = [
-    "flags",
-    "tags",
-    "keep-hostname",
-    "keep-timestamp",
-    "use-dns",
-    "use-fqdn",
-    "default-facility",
-    "default-severity",
-    "program-override",
-    "host-override",
-    "log-msg-size",
-    "time-zone",
-];
-
 /// Where the copy's destinations write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Outgoing {
@@ -35,6 +20,9 @@ pub enum Outgoing {
     /// Over TCP to this port of this machine, those that go over a network in the original only, or all.
     Sink { port: u16, has_all: bool },
 }
+
+/// Stands for the port of the sink.
+const SINK: u16 = 9;
 
 /// What is different in a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,8 +58,8 @@ enum Driver {
     Measured(String),
     Source(String),
     Destination {
-        number: usize,
-        template: String,
+        nowhere: String,
+        network: String,
         is_network: bool,
     },
 }
@@ -79,11 +67,13 @@ enum Driver {
 struct Replacement {
     range: Range<usize>,
     driver: Driver,
+    /// `source s_net (relay.conf:2)`
+    words: String,
 }
 
 impl Copy {
-    /// `source` is the name of the statement that gets the messages.
-    pub fn of(path: &Path, source: Option<&str>) -> Result<Copy, String> {
+    /// `source` is the name of the statement that gets the messages, over so many connections.
+    pub fn of(path: &Path, source: Option<&str>, connections: u16) -> Result<Copy, String> {
         let mut first = Configuration::read(path);
         if first.compile(&Identity::new("localhost"), &Existing::tried()).is_none() {
             return Err(first.report());
@@ -94,8 +84,21 @@ impl Copy {
         let plan = whole.compile(&Identity::new("localhost"), &Existing::tried());
         let plan = plan.ok_or_else(|| whole.report())?;
         let group = |driver: &Configured| {
-            let planned = plan.sources.iter().find(|planned| planned.span == driver.span);
-            planned.map(|planned| planned.group.clone()).unwrap_or_default()
+            let source = plan.sources.iter().find(|planned| planned.span == driver.span);
+            let destination = plan.destinations.iter().find(|planned| planned.span == driver.span);
+            let destination = destination.and_then(|planned| planned.id.rsplit_once('#'));
+            let name = source.map(|planned| planned.group.as_str()).or(destination.map(|(name, _)| name));
+            name.unwrap_or_default().to_owned()
+        };
+        // Both have the same drivers; people know the places of the first.
+        let known = (first.drivers.len() == whole.drivers.len()).then_some(&first.drivers);
+        let words = |number: usize, driver: &Configured| {
+            let at = known.and_then(|known| known.get(number));
+            let at = at.map(|driver| first.parsed.sources.locate(driver.span));
+            let place =
+                at.map(|at| format!(" ({}:{})", at.file.rsplit('/').next().unwrap_or_default(), at.line));
+            let kind = driver.context.as_str();
+            format!("{kind} {}{}", group(driver), place.unwrap_or_default())
         };
         let is_meant = |driver: &&Configured| {
             driver.context == Context::Source
@@ -112,24 +115,25 @@ impl Copy {
         };
         let port = free_port()?;
         let mut places = Vec::new();
-        for driver in &whole.drivers {
+        for (number, driver) in whole.drivers.iter().enumerate() {
             let range = driver.span.start as usize..driver.span.end as usize;
-            let call =
+            let words = words(number, driver);
+            let text_of =
                 text.get(range.clone()).ok_or("the configuration cannot be copied: a driver of a block")?;
             let driver = match (driver.context, driver.component.name) {
                 (Context::Source, "internal") => continue,
                 (Context::Source, name) if driver.span == measured => {
-                    Driver::Measured(as_network(call, name, port))
+                    Driver::Measured(call::source(text_of, name, port, connections))
                 }
-                (Context::Source, name) => Driver::Source(as_network(call, name, free_port()?)),
-                (_, _) => Driver::Destination {
-                    // One destination is not there twice.
-                    number: places.len(),
-                    template: option(call, "template").unwrap_or_default(),
+                (Context::Source, name) => Driver::Source(call::source(text_of, name, free_port()?, 1)),
+                // One destination is not there twice: each has a number.
+                (_, name) => Driver::Destination {
+                    nowhere: call::nowhere(text_of, places.len()),
+                    network: call::network(text_of, name, places.len(), SINK),
                     is_network: writes_network(driver),
                 },
             };
-            places.push(Replacement { range, driver });
+            places.push(Replacement { range, driver, words });
         }
         places.sort_by_key(|place| place.range.start);
         let system = asked_of_the_system(&first);
@@ -172,6 +176,36 @@ impl Copy {
         self.system.clone()
     }
 
+    /// What stands in the configuration where this option is given to the source that gets the messages, or
+    /// to destinations over the network: each driver with its place, as it would have to be.
+    pub fn lines(&self, is_source: bool, option: &str) -> Vec<(String, String)> {
+        let is_meant = |driver: &Driver| match driver {
+            Driver::Measured(_) => is_source,
+            Driver::Source(_) => false,
+            Driver::Destination { is_network, .. } => *is_network && !is_source,
+        };
+        let meant = self.places.iter().filter(|place| is_meant(&place.driver));
+        let line = |place: &Replacement| {
+            let text = self.text.get(place.range.clone()).unwrap_or_default();
+            (place.words.clone(), call::with(text, option))
+        };
+        meant.map(line).collect()
+    }
+
+    /// The log path in which a filter stands earlier.
+    pub fn path_of(&self, earlier: usize) -> String {
+        let Some(earlier) = self.earlier.get(earlier) else { return String::new() };
+        let mut path = self.text.get(earlier.path.clone()).unwrap_or_default().to_owned();
+        for (range, with) in earlier.edits(&self.text).into_iter().rev() {
+            let begin = range.start.saturating_sub(earlier.path.start);
+            let place = begin..begin + range.len();
+            if path.get(place.clone()).is_some() {
+                path.replace_range(place, &with);
+            }
+        }
+        path
+    }
+
     /// The copy with what is different in this variant.
     pub fn text(&self, variant: &Variant) -> String {
         let earlier = variant.earlier.and_then(|number| self.earlier.get(number));
@@ -199,16 +233,14 @@ impl Copy {
 impl Driver {
     fn text(&self, variant: &Variant) -> String {
         match self {
-            Driver::Measured(call) => {
-                format!("{} {})", call.strip_suffix(')').unwrap_or(call), variant.source)
-            }
-            Driver::Source(call) => call.clone(),
-            Driver::Destination { number, template, is_network } => match variant.outgoing {
-                Outgoing::Sink { port, has_all } if *is_network || has_all => format!(
-                    "network(\"127.0.0.1\" port({port}) persist-name(\"copy-{number}\") {template} {})",
-                    variant.network
-                ),
-                _ => format!("file(\"/dev/null\" persist-name(\"copy-{number}\") {template})"),
+            Driver::Measured(text) => call::with(text, &variant.source),
+            Driver::Source(text) => text.clone(),
+            Driver::Destination { nowhere, network, is_network } => match variant.outgoing {
+                Outgoing::Sink { port, has_all } if *is_network || has_all => {
+                    let network = network.replacen(&format!("port({SINK})"), &format!("port({port})"), 1);
+                    call::with(&network, &variant.network)
+                }
+                _ => nowhere.clone(),
             },
         }
     }
@@ -222,55 +254,6 @@ fn writes_network(driver: &Configured) -> bool {
     matches!(driver.component.name, "network" | "syslog" | "tcp" | "tcp6")
 }
 
-/// The same source over TCP at a port of this machine.
-fn as_network(call: &str, name: &str, port: u16) -> String {
-    let mut kept: Vec<String> = KEPT.into_iter().filter_map(|name| option(call, name)).collect();
-    if name == "syslog" {
-        let flags = option(call, "flags").and_then(|flags| Some(flags.split_once('(')?.1.to_owned()));
-        kept.retain(|option| !option.starts_with("flags"));
-        kept.push(format!(
-            "flags(syslog-protocol {}",
-            flags.map_or(")".to_owned(), |flags| format!(", {flags}"))
-        ));
-    }
-    format!("network(ip(\"127.0.0.1\") port({port}) max-connections(1000) {})", kept.join(" "))
-}
-
-/// An option of a call as it is written there.
-fn option(call: &str, name: &str) -> Option<String> {
-    let written = name.replace('-', "_");
-    let at = [name, written.as_str()].into_iter().find_map(|name| {
-        let mut found = call.match_indices(name);
-        found.find_map(|(at, _)| {
-            let before = call.get(..at)?.chars().next_back();
-            let is_word = before.is_none_or(|c| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '"'));
-            let rest = call.get(at + name.len()..)?;
-            (is_word && rest.trim_start().starts_with('(')).then_some(at)
-        })
-    })?;
-    let rest = call.get(at..)?;
-    let open = rest.find('(')?;
-    let (mut depth, mut quote, mut escaped) = (0_usize, None, false);
-    for (place, c) in rest.char_indices().skip_while(|(place, _)| *place < open) {
-        match (quote, c) {
-            _ if escaped => escaped = false,
-            (Some('"'), '\\') => escaped = true,
-            (Some(mark), c) if c == mark => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '(') => depth += 1,
-            (None, ')') => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return rest.get(..=place).map(str::to_owned);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
 fn free_port() -> Result<u16, String> {
     let bound = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
     bound.map(|address| address.port()).map_err(|error| format!("no port is free: {error}"))
@@ -281,16 +264,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_found_as_they_are_written() {
-        let call =
-            "network(ip(\"flags(x)\") port(1) keep_hostname(yes) flags(no-parse, \"a)\") log-msg-size (5))";
-        assert_eq!(option(call, "flags").as_deref(), Some("flags(no-parse, \"a)\")"));
-        assert_eq!(option(call, "keep-hostname").as_deref(), Some("keep_hostname(yes)"));
-        assert_eq!(option(call, "log-msg-size").as_deref(), Some("log-msg-size (5)"));
-        assert_eq!((option(call, "tags"), option(call, "size")), (None, None));
-    }
-
-    #[test]
     fn a_copy_touches_nothing_of_the_original() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("x.conf");
@@ -298,13 +271,24 @@ mod tests {
              destination d { network(\"central.example.com\" port(601) template(\"$MSG\\n\")); file(\"/var/log/x\"); };\n\
              log { source(s); destination(d); };\n";
         std::fs::write(&path, text).expect("a file");
-        let copy = Copy::of(&path, None).expect("a copy");
+        let copy = Copy::of(&path, None, 4).expect("a copy");
         let variant = Variant { source: "log-fetch-limit(7)".to_owned(), ..Variant::default() };
         let text = copy.text(&variant);
         for gone in ["port(514)", "/dev/log", "central", "/var/log/x"] {
             assert!(!text.contains(gone), "{gone}: {text}");
         }
         assert!(text.contains("flags(no-parse) log-fetch-limit(7))"), "{text}");
+        let lines = copy.lines(true, "log-fetch-limit(7)");
+        let line = (
+            "source s (x.conf:2)".to_owned(),
+            "network(port(514) flags(no-parse) log-fetch-limit(7))".to_owned(),
+        );
+        assert_eq!(lines, [line]);
+        let lines = copy.lines(false, "so-sndbuf(9)");
+        assert!(
+            matches!(&lines[..], [(place, line)] if place == "destination d (x.conf:3)" && line.ends_with(" so-sndbuf(9))")),
+            "{lines:?}"
+        );
         assert!(
             text.contains("file(\"/dev/null\" persist-name(\"copy-2\") template(\"$MSG\\n\"))"),
             "{text}"
@@ -317,10 +301,9 @@ mod tests {
             copy.text(&Variant { outgoing, network: "so-sndbuf(9)".to_owned(), ..Variant::default() })
         };
         assert!(copy.has_network());
-        let shown =
-            "network(\"127.0.0.1\" port(7) persist-name(\"copy-2\") template(\"$MSG\\n\") so-sndbuf(9))";
+        let shown = "network(\"127.0.0.1\" port(7) transport(\"tcp\") persist-name(\"copy-2\") template(\"$MSG\\n\") so-sndbuf(9))";
         assert!(sink(false).contains(shown) && sink(false).contains("/dev/null"), "{}", sink(false));
         assert!(!sink(true).contains("/dev/null"), "{}", sink(true));
-        assert!(Copy::of(&path, Some("other")).is_err_and(|error| error.contains("`other`")));
+        assert!(Copy::of(&path, Some("other"), 4).is_err_and(|error| error.contains("`other`")));
     }
 }

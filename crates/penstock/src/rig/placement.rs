@@ -16,6 +16,8 @@ pub struct Earlier {
     pub words: String,
     /// From the step that it goes before to its own place, where they stand in the text.
     steps: Vec<Range<usize>>,
+    /// The log path, there.
+    pub path: Range<usize>,
 }
 
 impl Earlier {
@@ -59,7 +61,8 @@ fn in_path(path: &LogPath, original: &LogPath, sources: &SourceMap, found: &mut 
         let words = format!("{} before {} ({file}:{})", words(item), words(before), at.line);
         let ranges = items.iter().skip(begin).take(steps + 1).map(|item| item.span());
         let steps = ranges.map(|span| span.start as usize..span.end as usize).collect();
-        found.push(Earlier { words, steps });
+        let path = path.span.start as usize..path.span.end as usize;
+        found.push(Earlier { words, steps, path });
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is tried: one thing at a time.
 
-use crate::rig::{Outgoing, Variant};
+use crate::rig::{Copy, Outgoing, Variant};
+use crate::subject::secrets::starred;
 
 /// Where a change is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,14 +65,27 @@ impl Change {
         }
     }
 
-    /// As it is written where it takes effect.
-    pub fn line(&self) -> String {
+    /// As it is written where it takes effect: what is different, and the lines of the configuration. Secrets
+    /// in these are starred.
+    pub fn lines(&self, copy: &Copy) -> Vec<(String, String)> {
+        let name = self.name();
+        let of = |is_source: bool| {
+            let lines = copy.lines(is_source, &name).into_iter();
+            lines
+                .map(|(place, call)| (format!("{name} at {place}"), format!("{};", starred(&call))))
+                .collect()
+        };
         match self.at {
-            At::CommandLine => format!("# penstock run --{} {}", self.option, self.value),
-            At::Source => format!("# at the source: {}", self.name()),
-            At::Destination => format!("# at destinations over the network: {}", self.name()),
-            At::Global => format!("options {{ {}; }};", self.name()),
-            At::Filter(_) => format!("# in its log path: {}", self.name()),
+            At::CommandLine => {
+                let option = format!("--{} {}", self.option, self.value);
+                vec![(option.clone(), format!("# penstock run {option}"))]
+            }
+            At::Source => of(true),
+            At::Destination => of(false),
+            At::Global => vec![(name.clone(), format!("options {{ {name}; }};"))],
+            At::Filter(number) => {
+                vec![(name.clone(), format!("{};", starred(&copy.path_of(number)).trim_end_matches(';')))]
+            }
         }
     }
 
