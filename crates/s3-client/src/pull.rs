@@ -6,18 +6,23 @@
 //! with: until then the state file has its place, so that a restart goes on from there.
 
 mod board;
+mod clerk;
 mod desk;
+mod events;
 mod fetch;
 mod finder;
 mod hold;
 mod listing;
+mod messages;
 mod puller;
+mod queue;
 mod reader;
 mod remover;
 mod roll;
 mod unpack;
 
 pub use board::Board;
+pub use clerk::Queue;
 pub use desk::{Desk, Piece};
 pub use hold::{End, Hold};
 pub use listing::Listed;
@@ -42,6 +47,8 @@ pub enum Afterwards {
 /// How a bucket is read.
 pub struct Pull {
     pub server: Arc<Server>,
+    /// What tells of new objects, in the place of looks at the bucket.
+    pub queue: Option<Arc<Queue>>,
     pub prefix: String,
     /// Listing begins behind this name.
     pub start_after: String,
@@ -63,6 +70,7 @@ pub struct Pull {
 
 /// For tests and the fuzz target: whatever a listing says.
 pub fn read_anything(bytes: &[u8]) {
+    let _ = (events::read(bytes), clerk::received(bytes));
     if let Some(page) = listing::page(bytes) {
         assert!(page.objects.len() <= bytes.len());
     }

@@ -36,6 +36,7 @@ pub mod sender;
 pub mod skip;
 pub mod snmp;
 pub mod sockets;
+pub mod sqs;
 pub mod tunnels;
 pub mod wait;
 pub mod web;

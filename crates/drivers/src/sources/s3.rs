@@ -5,11 +5,12 @@ mod port;
 mod table;
 
 use conf_schema::Settings;
-use diag::{Diagnostics, Fault, Reported};
+use diag::{Diagnostic, Diagnostics, Fault, Reported};
 use driver_options::Reading as Options;
 use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::{Need, Shared};
+use http_client::Url;
 use intake::files::TailOptions;
 use intake::multi_line::multi_line;
 use intake::reading::{Defaults, Reading};
@@ -17,7 +18,8 @@ use metadata::{Metadata, PREFIX};
 use pattern::{Kind, Pattern, PatternOptions};
 use port::{ObjectPort, Parts};
 use record::Context;
-use s3_client::pull::{Afterwards, Board, Packed, Pull, Puller, Rule};
+use s3_client::Server;
+use s3_client::pull::{Afterwards, Board, Packed, Pull, Puller, Queue, Rule};
 use std::sync::Arc;
 use std::time::Duration;
 use template::TemplateOptions;
@@ -43,7 +45,8 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result
         cx.scope.sets(PREFIX);
     }
     let Pull { server, prefix, .. } = &pull;
-    let address = format!("{},{},{prefix}", server.url, server.bucket);
+    let told = pull.queue.as_ref().map(|queue| format!(",{}", queue.name)).unwrap_or_default();
+    let address = format!("{},{},{prefix}{told}", server.url, server.bucket);
     let key = reading.persist_name.clone().unwrap_or_else(|| format!("s3_sd({address})"));
     let described = multi_line.as_ref().map(|(_, text)| text.clone()).unwrap_or_default();
     let context = Context::local(cx.group, &reading.local_name, "local+s3");
@@ -117,8 +120,10 @@ fn pull(r: &mut Options<'_>) -> Result<Pull, Reported> {
             }
         }
     };
+    let queue = queue(&server, r)?;
     Ok(Pull {
         server,
+        queue,
         prefix,
         start_after: text("start-after"),
         names,
@@ -137,11 +142,44 @@ fn pull(r: &mut Options<'_>) -> Result<Pull, Reported> {
     })
 }
 
+fn queue(server: &Server, r: &mut Options<'_>) -> Result<Option<Arc<Queue>>, Reported> {
+    let s = r.s;
+    let Some(name) = s.text("sqs-url").filter(|name| !name.is_empty()) else {
+        if let Some(at) = s.span("ack-deadline") {
+            let finding = Diagnostic::warning(CODE, "ack-deadline() without sqs-url() has no effect", at);
+            r.diags.push(finding.help("add it, or leave ack-deadline() out"));
+        }
+        return Ok(None);
+    };
+    for option in ["follow-freq", "object-order", "read-old-records"] {
+        if let Some(at) = s.span(option) {
+            let text = format!("{option}() beside sqs-url() has no effect: the bucket is not looked through");
+            r.diags.push(Diagnostic::warning(CODE, text, at).help("leave one of them out"));
+        }
+    }
+    let url = match Url::parse(name) {
+        Ok(url) => url,
+        Err(error) => {
+            let help = "write `sqs-url(\"https://sqs.REGION.amazonaws.com/ACCOUNT/NAME\")`";
+            return r.wrong("sqs-url", error, help);
+        }
+    };
+    let mut words = url.host.split('.');
+    // That of the name where it says one.
+    let region = match (words.next(), words.next()) {
+        (Some("sqs"), Some(region)) if url.host.contains(".amazonaws.") => region.to_owned(),
+        _ => server.region.clone(),
+    };
+    let ack_deadline = s.seconds("ack-deadline").unwrap_or(Duration::from_secs(300));
+    Ok(Some(Arc::new(Queue { url, name: name.to_owned(), region, ack_deadline })))
+}
+
 /// Differs where reading has to begin anew.
 fn opened_with(pull: &Pull) -> String {
     let Pull { server, prefix, start_after, is_ascending, packed, afterwards, .. } = pull;
     let names = pull.names.as_ref().map(Pattern::text);
-    let rest = (pull.holds_unreadable, pull.period, pull.pause_max);
+    let queue = pull.queue.as_ref().map(|queue| (&queue.name, queue.ack_deadline));
+    let rest = (pull.holds_unreadable, pull.period, pull.pause_max, queue);
     format!(
         "{} {prefix:?} {start_after:?} {names:?} {is_ascending} {packed:?} {afterwards:?} {rest:?}",
         server.described
@@ -167,6 +205,7 @@ impl Start for S3Start {
             let mut others = Vec::new();
             if reader == 0 {
                 others.push(Puller::finder(&self.pull, (&board, turn)));
+                others.extend(Puller::answerer(&self.pull, (&board, turn)));
             }
             others.extend(Puller::remover(&self.pull, (&board, turn)));
             let parts = Parts {
@@ -174,6 +213,7 @@ impl Start for S3Start {
                 board: Arc::clone(&board),
                 turn,
                 others,
+                answers: reader == 0 && self.pull.queue.is_some(),
                 tail: Arc::clone(&self.tail),
                 metadata: self.metadata.clone(),
                 fetch_limit: self.fetch_limit,

@@ -2,6 +2,7 @@
 
 mod endings;
 mod hard;
+mod told;
 mod wrong;
 
 use crate::kafka_source::assert_all;

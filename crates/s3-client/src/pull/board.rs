@@ -2,6 +2,7 @@
 
 use super::hold::{End, Hold, Object};
 use super::listing::{Id, Listed};
+use super::messages::Messages;
 use super::roll::{Opened, Roll, Rule};
 use parking_lot::Mutex;
 use state::{Live, Store};
@@ -29,11 +30,15 @@ pub struct Board {
     pub room: Notify,
     /// There is something to delete.
     pub waste: Notify,
+    /// Something is to be said to the queue.
+    pub said: Notify,
 }
 
 struct Inner {
     /// Counts the sources that have had it: only the last one counts.
     turns: u64,
+    /// Somebody has it now.
+    is_served: bool,
     rule: Rule,
     roll: Roll,
     /// The state file says something of this bucket.
@@ -46,6 +51,7 @@ struct Inner {
     waste: VecDeque<(Id, Listed)>,
     /// Those, and what is being deleted.
     wasted: HashSet<Id>,
+    messages: Messages,
 }
 
 static LIVE: Live<Board> = Live::new();
@@ -57,14 +63,14 @@ impl Board {
         let name = name.as_bytes().to_vec();
         let board = LIVE.open(store, &name, || {
             let (roll, opened, is_known) = Roll::load(store, &name);
-            let open = opened.into_iter().map(|Opened { found, offset }| {
-                let id = found.id();
-                (id, Arc::new(Object::new(found, store, roll.name_of(&id), offset)))
+            let open = opened.into_iter().map(|Opened { id, found, offset }| {
+                (id, Arc::new(Object::new((id, found), store, roll.name_of(&id), offset)))
             });
             let open = open.collect();
             let (pending, aside, waste, wasted) = Default::default();
             let inner = Inner {
                 turns: 0,
+                is_served: false,
                 rule,
                 roll,
                 is_known,
@@ -74,8 +80,9 @@ impl Board {
                 aside,
                 waste,
                 wasted,
+                messages: Messages::default(),
             };
-            let (work, room, waste) = Default::default();
+            let (work, room, waste, said) = Default::default();
             Arc::new(Board {
                 store: Arc::clone(store),
                 name: name.clone(),
@@ -83,10 +90,12 @@ impl Board {
                 work,
                 room,
                 waste,
+                said,
             })
         });
         let mut inner = board.inner.lock();
         inner.turns += 1;
+        inner.is_served = true;
         inner.rule = rule;
         inner.roll.set_rule(rule);
         inner.aside.clear();
@@ -106,6 +115,7 @@ impl Board {
         self.room.notify_one();
         self.waste.notify_waiters();
         self.waste.notify_one();
+        self.said.notify_one();
     }
 
     /// This source reads no more.
@@ -113,6 +123,7 @@ impl Board {
         let mut inner = self.inner.lock();
         if inner.turns == turn {
             inner.turns += 1;
+            inner.is_served = false;
         }
         drop(inner);
         self.call_all();
@@ -120,6 +131,23 @@ impl Board {
 
     pub fn is_turn(&self, turn: u64) -> bool {
         self.inner.lock().turns == turn
+    }
+
+    /// Whether a source reads now.
+    pub fn is_served(&self) -> bool {
+        self.inner.lock().is_served
+    }
+
+    /// Whether nothing is under way that the queue is to hear of.
+    pub fn is_quiet(&self) -> bool {
+        let inner = self.inner.lock();
+        !inner.messages.has_done() && !inner.open.values().any(|object| object.is_under_way())
+    }
+
+    /// Whether the queue has heard of everything, or somebody else looks after that.
+    pub fn is_told(&self) -> bool {
+        let inner = self.inner.lock();
+        inner.is_served || inner.messages.len() == 0
     }
 
     /// The next object to read.
@@ -185,8 +213,10 @@ impl Board {
                 }
             }
         }
+        inner.messages.finished(&object.id);
         self.waste.notify_one();
         self.room.notify_one();
+        self.said.notify_one();
     }
 
     /// Where the next listing begins: behind this name.
@@ -224,20 +254,61 @@ impl Board {
             }
         }
         inner.roll.open(fresh.iter(), last);
+        let count = self.open_all(inner, fresh);
+        if !inner.waste.is_empty() {
+            self.waste.notify_one();
+        }
+        count
+    }
+
+    /// These are to be read.
+    fn open_all(&self, inner: &mut Inner, fresh: Vec<Listed>) -> usize {
         let count = fresh.len();
         for found in fresh {
-            let name = inner.roll.name_of(&found.id());
-            let object = Arc::new(Object::new(found, &self.store, name, 0));
-            inner.open.insert(object.id, Arc::clone(&object));
+            let id = found.id();
+            let name = inner.roll.name_of(&id);
+            let object = Arc::new(Object::new((id, found), &self.store, name, 0));
+            inner.open.insert(id, Arc::clone(&object));
             inner.pending.push_back(object);
         }
         if count > 0 {
             self.work.notify_one();
         }
-        if !inner.waste.is_empty() {
-            self.waste.notify_one();
-        }
         count
+    }
+
+    /// A message of the queue tells of these, which are wanted. It is answered when all of them are finished,
+    /// and the queue gives it to nobody else until then.
+    pub fn put_message(&self, receipt: String, all: Vec<Listed>, until: Instant) {
+        let mut inner = self.inner.lock();
+        let inner = &mut *inner;
+        let (mut fresh, mut waits, mut fresh_ids) = (Vec::new(), Vec::new(), HashSet::new());
+        for found in all {
+            let id = found.id();
+            if inner.open.contains_key(&id) || fresh_ids.contains(&id) {
+                waits.push(id);
+            } else if !inner.roll.is_done(&id, &found) {
+                waits.push(id);
+                fresh_ids.insert(id);
+                fresh.push(found);
+            }
+        }
+        inner.roll.open(fresh.iter(), None);
+        self.open_all(inner, fresh);
+        inner.messages.add(receipt, waits, until);
+        self.said.notify_one();
+    }
+
+    /// For what is known of the messages of the queue.
+    pub fn messages<T>(&self, look: impl FnOnce(&mut Messages) -> T) -> T {
+        look(&mut self.inner.lock().messages)
+    }
+
+    /// What was finished long ago is not remembered any more.
+    pub fn age(&self, now: u64) {
+        let mut inner = self.inner.lock();
+        inner.is_known = true;
+        inner.roll.age(now);
     }
 
     pub fn end_look(&self) {

@@ -81,7 +81,8 @@ mod tests {
 
     #[test]
     fn what_answers_mean() {
-        let found = Listed { key: "k".into(), tag: "\"1\"".into(), size: 3, modified: 0 };
+        let found =
+            Listed { key: "k".into(), tag: "\"1\"".into(), size: 3, modified: 0, sequence: String::new() };
         let of = |status, body: &str| {
             judge(Answer::raw(status, HeaderMap::new(), body.as_bytes().to_vec(), true), &found, 3)
         };

@@ -79,7 +79,12 @@ async fn look(
         board.begin_look(time(&answer), &after, pull.reads_old);
     }
     let is_last = listed.is_last || listed.last.is_none();
-    // What has not yet all of a name, and folders, are none.
+    if listed.archived > 0 {
+        let fields: [oplog::Field<'_>; 2] = [("bucket", &pull.server.bucket), ("objects", &listed.archived)];
+        let text = "Objects of S3 are passed over: they are in an archive, where nobody can read them";
+        oplog::limited("s3-archive", oplog::Level::Warning, text, &fields);
+    }
+    // "Folders" are none.
     listed.objects.retain(|found| {
         let is_folder = found.size == 0 && found.key.ends_with('/');
         let is_wanted = pull.names.as_ref().is_none_or(|names| names.is_match(found.key.as_bytes(), cache));

@@ -47,8 +47,7 @@ pub enum End {
 }
 
 impl Object {
-    pub fn new(found: Listed, store: &Arc<Store>, name: Vec<u8>, offset: u64) -> Object {
-        let id = found.id();
+    pub fn new((id, found): (Id, Listed), store: &Arc<Store>, name: Vec<u8>, offset: u64) -> Object {
         let inner = Inner { reached: offset, read: offset, ..Inner::default() };
         Object { found, id, store: Arc::clone(store), name, inner: Mutex::new(inner) }
     }
@@ -56,6 +55,11 @@ impl Object {
     /// Whether somebody has to read (more of) it.
     pub fn is_unread(&self) -> bool {
         self.inner.lock().end.is_none()
+    }
+
+    /// Whether batches of it are not dealt with.
+    pub fn is_under_way(&self) -> bool {
+        !self.inner.lock().waiting.is_empty()
     }
 }
 

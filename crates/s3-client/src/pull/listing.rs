@@ -14,6 +14,8 @@ pub struct Listed {
     pub size: u64,
     /// Milliseconds since 1970.
     pub modified: u64,
+    /// Of an object that a notification has told of: what tells it from others of its name and content.
+    pub sequence: String,
 }
 
 /// What tells an object from others, and from a later one of its name.
@@ -24,6 +26,10 @@ impl Listed {
         let mut context = digest::Context::new(&digest::SHA256);
         for part in [&self.key, "\0", &self.tag] as [&str; 3] {
             context.update(part.as_bytes());
+        }
+        if !self.sequence.is_empty() {
+            context.update(b"\0");
+            context.update(self.sequence.as_bytes());
         }
         context.finish().as_ref().first_chunk().copied().unwrap_or_default()
     }
@@ -36,7 +42,12 @@ pub struct Page {
     /// The name of the last one, whatever it is.
     pub last: Option<String>,
     pub is_last: bool,
+    /// Objects that are left out because they are in an archive: nobody can read them there.
+    pub archived: usize,
 }
+
+/// Where objects cannot be read.
+const ARCHIVES: [&str; 2] = ["GLACIER", "DEEP_ARCHIVE"];
 
 /// The query for the objects behind a name.
 pub fn query(prefix: &str, after: &str) -> String {
@@ -52,20 +63,24 @@ pub fn page(body: &[u8]) -> Option<Page> {
         true => percent_decoded(unescaped(text).replace('+', " ").as_bytes()),
         false => unescaped(text),
     };
-    let mut last = None;
+    let (mut last, mut archived) = (None, 0);
     let mut objects = Vec::new();
     for one in elements(body, "Contents") {
         let part = |name| element(one.as_bytes(), name);
         let Some(key) = part("Key").map(read) else { continue };
         last = Some(key.clone());
+        if part("StorageClass").is_some_and(|class| ARCHIVES.contains(&class)) {
+            archived += 1;
+            continue;
+        }
         let size = part("Size").and_then(|size| size.parse().ok());
         let modified = part("LastModified").and_then(milliseconds);
         if let (Some(size), Some(modified)) = (size, modified) {
             let tag = part("ETag").map(unescaped).unwrap_or_default();
-            objects.push(Listed { key, tag, size, modified });
+            objects.push(Listed { key, tag, size, modified, sequence: String::new() });
         }
     }
-    Some(Page { objects, last, is_last: element(body, "IsTruncated") != Some("true") })
+    Some(Page { objects, last, is_last: element(body, "IsTruncated") != Some("true"), archived })
 }
 
 /// Of `2026-11-29T16:05:03.000Z`.
@@ -95,16 +110,22 @@ mod tests {
     const ANSWER: &str = "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name>\
         <Prefix>a</Prefix><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>\
         <Contents><Key>a/x+y%2B%C3%A9</Key><LastModified>2009-10-12T17:50:30.000Z</LastModified><ETag>&quot;f0&quot;</ETag><Size>7</Size></Contents>\
+        <Contents><Key>a/y</Key><LastModified>2009-10-12T17:50:30.000Z</LastModified><Size>7</Size><StorageClass>GLACIER</StorageClass></Contents>\
         <Contents><Key>a/z</Key><LastModified>nonsense</LastModified><Size>1</Size></Contents></ListBucketResult>";
 
     #[test]
     fn a_page_of_a_listing() {
         let found = page(ANSWER.as_bytes()).expect("a listing");
-        let one =
-            Listed { key: "a/x y+\u{e9}".into(), tag: "\"f0\"".into(), size: 7, modified: 1_255_369_830_000 };
+        let one = Listed {
+            key: "a/x y+\u{e9}".into(),
+            tag: "\"f0\"".into(),
+            size: 7,
+            modified: 1_255_369_830_000,
+            sequence: String::new(),
+        };
         assert_eq!(
-            (found.objects.as_slice(), found.last.as_deref(), found.is_last),
-            (&[one][..], Some("a/z"), false)
+            (found.objects.as_slice(), found.last.as_deref(), found.is_last, found.archived),
+            (&[one][..], Some("a/z"), false, 1)
         );
         let plain = ANSWER.replace("<EncodingType>url</EncodingType>", "").replace(">true<", ">false<");
         let found = page(plain.as_bytes()).expect("a listing");
@@ -133,8 +154,9 @@ mod tests {
 
     #[test]
     fn an_object_is_another_one_when_it_was_written_anew() {
-        let of =
-            |key: &str, tag: &str| Listed { key: key.into(), tag: tag.into(), size: 1, modified: 1 }.id();
+        let of = |key: &str, tag: &str| {
+            Listed { key: key.into(), tag: tag.into(), size: 1, modified: 1, sequence: String::new() }.id()
+        };
         assert!(of("a", "1") != of("a", "2") && of("a1", "") != of("a", "1") && of("a", "1") == of("a", "1"));
     }
 

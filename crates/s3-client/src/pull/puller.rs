@@ -2,6 +2,7 @@
 
 use super::finder::find;
 use super::hold::Hold;
+use super::queue::{answer, receive};
 use super::reader::Reader;
 use super::remover::remove;
 use super::{Afterwards, Board, Desk, Pull};
@@ -73,6 +74,8 @@ pub struct Puller {
 
 enum Work {
     Find,
+    /// Says to the queue what became of its messages.
+    Answer,
     Remove,
     Read(Arc<Desk>),
 }
@@ -84,6 +87,11 @@ impl Puller {
 
     pub fn finder(pull: &Arc<Pull>, board: (&Arc<Board>, u64)) -> Puller {
         Puller::new(Work::Find, pull, board)
+    }
+
+    /// `None` where no queue tells of objects.
+    pub fn answerer(pull: &Arc<Pull>, board: (&Arc<Board>, u64)) -> Option<Puller> {
+        pull.queue.is_some().then(|| Puller::new(Work::Answer, pull, board))
     }
 
     /// `None` where nothing is to be deleted.
@@ -111,10 +119,13 @@ impl Puller {
             }
         };
         let (pull, board, turn) = (Arc::clone(&self.pull), Arc::clone(&self.board), self.turn);
-        self.task = Some(match &self.work {
-            Work::Find => runtime.spawn(find(pull, board, turn)),
-            Work::Remove => runtime.spawn(remove(pull, board, turn)),
-            Work::Read(desk) => runtime.spawn(Reader::new(&pull, desk).run(board, turn)),
+        let queue = self.pull.queue.clone();
+        self.task = Some(match (&self.work, queue) {
+            (Work::Find, Some(queue)) => runtime.spawn(receive(pull, queue, board, turn)),
+            (Work::Answer, Some(queue)) => runtime.spawn(answer(pull, queue, board, turn)),
+            (Work::Find | Work::Answer, None) => runtime.spawn(find(pull, board, turn)),
+            (Work::Remove, _) => runtime.spawn(remove(pull, board, turn)),
+            (Work::Read(desk), _) => runtime.spawn(Reader::new(&pull, desk).run(board, turn)),
         });
     }
 }

@@ -62,6 +62,7 @@ pub struct Roll {
 /// How far an open object was dealt with.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Opened {
+    pub id: Id,
     pub found: Listed,
     pub offset: u64,
 }
@@ -80,7 +81,7 @@ impl Roll {
             done.into_iter().filter_map(|(at, value)| Some((*at.last_chunk()?, Done::decode(&value)?)));
         let done = done.collect();
         let open = store.with_prefix(&[&name[..], b"o/"].concat());
-        let open = open.iter().filter_map(|(_, value)| Opened::decode(value)).collect();
+        let open = open.iter().filter_map(|(at, value)| Opened::decode(*at.last_chunk()?, value)).collect();
         let is_known = looks.is_some();
         let looks = looks.unwrap_or_default();
         let (store, rule, kept) = (Arc::clone(store), Rule::default(), looks.clone());
@@ -177,6 +178,20 @@ impl Roll {
         self.store.remove(&self.name_of(id));
     }
 
+    /// Where nothing is looked through: what was finished long ago is not remembered any more.
+    pub fn age(&mut self, now: u64) {
+        let mut until = now.saturating_sub(self.late_ms);
+        if self.done.len() > self.done_max {
+            let mut times: Vec<u64> = self.done.values().map(|done| done.modified).collect();
+            times.sort_unstable();
+            // A tenth at once: this is not cheap.
+            until = until.max(times.get(times.len() - self.done_max * 9 / 10).copied().unwrap_or_default());
+        }
+        let old: Vec<Id> =
+            self.done.iter().filter(|(_, d)| d.modified < until && !d.goes).map(|(id, _)| *id).collect();
+        old.iter().for_each(|id| self.forget(id));
+    }
+
     /// It is deleted.
     pub fn forget(&mut self, id: &Id) {
         if self.done.remove(id).is_some() {
@@ -258,7 +273,7 @@ pub fn encode_open(found: &Listed, offset: u64) -> Vec<u8> {
 }
 
 impl Opened {
-    fn decode(value: &[u8]) -> Option<Opened> {
+    fn decode(id: Id, value: &[u8]) -> Option<Opened> {
         let (version, rest) = value.split_first()?;
         let (offset, rest) = rest.split_first_chunk()?;
         let (size, rest) = rest.split_first_chunk()?;
@@ -268,8 +283,8 @@ impl Opened {
             [offset, size, modified, length].map(|number| u64::from_le_bytes(*number));
         let (tag, key) = rest.split_at_checked(usize::try_from(length).ok()?)?;
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
-        let found = Listed { key: text(key)?, tag: text(tag)?, size, modified };
-        (*version == VERSION).then_some(Opened { found, offset })
+        let found = Listed { key: text(key)?, tag: text(tag)?, size, modified, sequence: String::new() };
+        (*version == VERSION).then_some(Opened { id, found, offset })
     }
 }
 

@@ -5,7 +5,7 @@ use super::metadata::Metadata;
 use engine::hand_over::Part;
 use engine::ledger::Reason;
 use engine::source::Source;
-use engine::worker::{After, Port, PortContext};
+use engine::worker::{After, LEAVE_MAX, Leaving, Port, PortContext};
 use engine::{Feed, Read};
 use intake::files::{TailOptions, Text};
 use record::{Batch, Record};
@@ -27,6 +27,8 @@ pub struct Parts {
     pub turn: u64,
     /// The tasks that this reader keeps running beside its own.
     pub others: Vec<Puller>,
+    /// It waits until the queue has heard of everything.
+    pub answers: bool,
     pub tail: Arc<TailOptions>,
     pub metadata: Metadata,
     pub fetch_limit: Option<usize>,
@@ -50,6 +52,8 @@ pub struct ObjectPort {
     fetch_limit: usize,
     feed: Feed,
     current: Option<Current>,
+    answers: bool,
+    leaving: Option<(Instant, Leaving)>,
     queued: bool,
 }
 
@@ -71,6 +75,8 @@ impl ObjectPort {
             // log-iw-size() is what all readers have together.
             feed: Feed::new(parts.source, None, cx, token),
             current: None,
+            answers: parts.answers,
+            leaving: None,
             queued: false,
         }
     }
@@ -155,6 +161,9 @@ impl Port for ObjectPort {
             self.looked = now;
             self.pullers.iter_mut().for_each(Puller::keep);
         }
+        if self.leaving.is_some() {
+            return if self.board.is_told() { After::Close } else { After::Idle };
+        }
         let mut fetched = 0;
         for _ in 0..TURN_PIECES {
             if !self.desk.is_waiting() || !self.feed.may_read() {
@@ -177,8 +186,27 @@ impl Port for ObjectPort {
         true
     }
 
+    fn tick(&mut self, now: Instant) -> bool {
+        self.leaving.as_ref().is_none_or(|(since, _)| now.saturating_duration_since(*since) < LEAVE_MAX)
+    }
+
+    /// The queue hears of what is finished, and gets back what is not.
+    fn leave(&mut self, cx: &mut PortContext) -> bool {
+        if !self.answers {
+            return false;
+        }
+        self.board.leave(self.turn);
+        self.desk.leave();
+        self.leaving = Some((Instant::now(), cx.shared.leaving()));
+        true
+    }
+
     fn part(&mut self, _cx: &mut PortContext) -> Part {
-        Part::Closes
+        if self.leaving.is_some() { Part::Stays } else { Part::Closes }
+    }
+
+    fn parts(&self) -> bool {
+        true
     }
 
     /// What is not read yet is for whoever comes next, or for the next start.
@@ -188,6 +216,6 @@ impl Port for ObjectPort {
     }
 
     fn source(&self) -> Option<&Arc<Source>> {
-        Some(&self.feed.source)
+        self.leaving.is_none().then_some(&self.feed.source)
     }
 }

@@ -30,6 +30,21 @@ const OWN: &[Opt] = &[
         "In what order names come.",
     ),
     Opt::new(
+        "sqs-url",
+        Kind::Text,
+        Preset::None,
+        "A queue of SQS that gets the bucket's notifications (`s3:ObjectCreated:*`), directly, through a topic of SNS or from EventBridge: the \
+         objects that its messages tell of are read, in the place of looks at the bucket. A message is deleted when all its objects are finished.",
+    )
+    .sample("\"http://127.0.0.1:9/1/logs\""),
+    Opt::new(
+        "ack-deadline",
+        Kind::Seconds { min: 10, max: 43_200 },
+        Preset::Int(300),
+        "With sqs-url(): how long the queue keeps a message from others when it hears nothing, because the collector was killed, say. While a \
+         message waits here the queue is asked to wait longer.",
+    ),
+    Opt::new(
         "follow-freq",
         Kind::Seconds { min: 1, max: SECONDS_MAX },
         Preset::Int(30),

@@ -80,5 +80,5 @@ fn what_is_wrong_with_options_is_said() {
     check("bucket(\"b\") move-prefix(\"a/b\")", &["D0261", "when-read(move)"]);
     check("bucket(\"b\") compression(lz4)", &["compression", "zstd"]);
     check("bucket(\"b\") multi-line-mode(prefix-garbage)", &["D0113"]);
-    check("bucket(\"b\") sqs-url(\"http://h/q\")", &["sqs-url"]);
+    check("bucket(\"b\") sqs-url(\"ftp://h/q\")", &["D0261", "sqs-url(\"https://sqs.REGION"]);
 }

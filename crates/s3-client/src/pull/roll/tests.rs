@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const LATE: u64 = 100;
 
 fn found(key: &str, modified: u64) -> Listed {
-    Listed { key: key.to_owned(), tag: format!("\"{modified}\""), size: 1, modified }
+    Listed { key: key.to_owned(), tag: format!("\"{modified}\""), size: 1, modified, sequence: String::new() }
 }
 
 fn load(store: &Arc<Store>, max: usize) -> (Roll, Vec<Opened>, bool) {
@@ -182,14 +182,14 @@ fn names_in_order_leave_nothing_behind() {
 #[test]
 fn records() {
     let one = found("k\u{e9}y", 77);
-    let opened = Opened::decode(&encode_open(&one, 99));
-    assert_eq!(opened, Some(Opened { found: one, offset: 99 }));
+    let opened = Opened::decode(one.id(), &encode_open(&one, 99));
+    assert_eq!(opened, Some(Opened { id: one.id(), found: one, offset: 99 }));
     let looks = Looks { before: 1, began: 2, floor: 3, cursor: "x".to_owned() };
     assert_eq!(Looks::decode(&looks.encode()), Some(looks.clone()));
     let done = Done { modified: 9, goes: true };
     assert_eq!(Done::decode(&done.encode()), Some(done));
     for value in [&[][..], &[2; 60], &[1; 8], &[1, 255, 255, 255, 255, 255, 255, 255, 255, 255]] {
-        assert!(Looks::decode(value).is_none() && Opened::decode(value).is_none());
+        assert!(Looks::decode(value).is_none() && Opened::decode(Id::default(), value).is_none());
     }
     assert!(Done::decode(&[2; 10]).is_none() && Done::decode(&[1; 9]).is_none());
 }
