@@ -3,11 +3,13 @@
 
 mod keeper;
 mod latency;
+mod names;
 mod stored;
 mod together;
 
 pub(crate) use keeper::{Keeper, Turn};
 pub use latency::SafeLatency;
+pub use names::QueueNames;
 pub(crate) use stored::Stored;
 pub(crate) use together::together;
 
@@ -242,6 +244,22 @@ impl Durable {
     /// The folder of logs whose `dir()` is not given.
     pub fn state_dir(&self) -> Option<&Path> {
         self.state_dir.get().map(PathBuf::as_path)
+    }
+
+    /// Notes beside each log whose its queues are: destinations, `<statement>#<n>`, each with what the names of
+    /// its queues begin with.
+    pub(crate) fn note_names<'n>(&self, destinations: impl Iterator<Item = (&'n str, &'n str)>) {
+        let places = self.places();
+        if places.is_empty() {
+            return;
+        }
+        let names = QueueNames::new(destinations);
+        for place in places {
+            if let Err(error) = names.write(&place.dir) {
+                let fields: [oplog::Field<'_>; 2] = [("dir", &place.dir.display()), ("error", &error)];
+                oplog::warning("Cannot note which destinations the queues on disk are of", &fields);
+            }
+        }
     }
 
     /// Says which queues hold something and belong to no destination any more. Each is said once.

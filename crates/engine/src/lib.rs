@@ -37,14 +37,16 @@ pub mod worker;
 
 pub use chunk::{Chunk, Whole};
 pub use codes::CODES;
-pub use durable::{DiskBuffer, Durable, LogFolder, SafeLatency};
+pub use durable::{DiskBuffer, Durable, LogFolder, QueueNames, SafeLatency};
 pub use environment::Environment;
 pub use exec::{Machine, Outcome};
 pub use feed::{Feed, Read};
 pub use friction::{Friction, friction};
 pub use need::{Address, Key, Made, Need, Privilege};
 pub use outbox::Outbox;
-pub use outlet::{Form, Headroom, OnDisk, Outlet, Progress, QueueLimits, Sink, Standing, Status, Supply};
+pub use outlet::{
+    Form, Headroom, OnDisk, Outlet, Progress, QueueLimits, Sink, Standing, Status, Supply, Waits,
+};
 pub use receipt::{Detail, End, Receipt, Said};
 pub use runtime::take_over::{Parted, take_in};
 pub use runtime::{Engine, EngineOptions, LeftBehind, Rest, View};

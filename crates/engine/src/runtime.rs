@@ -222,6 +222,7 @@ impl Engine {
         self.take_along(&fresh);
         fresh.iter().for_each(|destination| destination.release());
         self.bury_kept(old.is_empty());
+        self.note_queues();
         self.shared.durable.say_unused();
         self.view = View {
             sources: self.running.iter().map(|r| Arc::clone(&r.source)).collect(),
@@ -344,6 +345,12 @@ impl Engine {
     /// SIGUSR1: files are opened anew.
     pub fn reopen(&self) {
         self.outlets().for_each(|outlet| outlet.reopen());
+    }
+
+    /// Notes on disk whose queues there are.
+    fn note_queues(&self) {
+        let keys = self.existing.destinations.keys();
+        self.shared.durable.note_names(keys.map(|key| (key.id.as_str(), key.place.as_str())));
     }
 
     fn outlets(&self) -> impl Iterator<Item = Arc<Outlet>> {

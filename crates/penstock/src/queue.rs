@@ -13,6 +13,7 @@ use clap::{Parser, Subcommand};
 use control::cli::{CONTROL_FILE_NAME, Running};
 use control::client::{self, ClientError, Status};
 use control::queues::QueueRequest;
+use engine::QueueNames;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -207,7 +208,12 @@ fn view(folder: &Path) -> Result<View, String> {
     })
 }
 
-/// The queue that is meant: by its name, by a part of it, or by its number.
+/// Whose the queues of a folder are.
+fn names(view: &View) -> QueueNames {
+    QueueNames::read(view.folder().parent().unwrap_or(view.folder()))
+}
+
+/// The queue that is meant: by its name, its number, its destination or a part of its name.
 fn find(view: &View, wanted: &str) -> Result<QueueInfo, String> {
     let queues = view.queues();
     let named = |queue: &&QueueInfo| queue.name == wanted.as_bytes();
@@ -217,8 +223,15 @@ fn find(view: &View, wanted: &str) -> Result<QueueInfo, String> {
     if let Some(queue) = wanted.parse().ok().and_then(|id: u32| queues.iter().find(|queue| queue.id == id)) {
         return Ok(queue.clone());
     }
-    let found: Vec<&QueueInfo> =
-        queues.iter().filter(|queue| output::name(&queue.name).contains(wanted)).collect();
+    let names = names(view);
+    let is_meant = |destination: &str| {
+        destination.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('#'))
+    };
+    let of_destination = |queue: &&QueueInfo| names.destination(&queue.name).is_some_and(is_meant);
+    let mut found: Vec<&QueueInfo> = queues.iter().filter(of_destination).collect();
+    if found.is_empty() {
+        found = queues.iter().filter(|queue| output::name(&queue.name).contains(wanted)).collect();
+    }
     match found.as_slice() {
         [queue] => Ok((*queue).clone()),
         [] => Err(format!("there is no queue `{wanted}`, `penstock queue ls` lists them")),
@@ -245,13 +258,15 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_is_found_by_name_number_and_part() {
+    fn a_queue_is_found_by_name_number_destination_and_part() {
         let dir = tempfile::tempdir().expect("folder");
         let log = store::Log::open(store::Options::new(dir.path())).expect("opened").log;
         for name in ["d_one#0", "d_two#0", "7"] {
             log.queue(name.as_bytes(), 1 << 20, Box::new(|| ())).expect("made");
         }
         log.close();
+        let names = "PENSTOCK-QUEUES 1\nfirst#0\td_one#0\nmany#0\td_two#0\nmany#1\t7\n";
+        std::fs::write(dir.path().join("penstock.queues"), names).expect("written");
         let view = view(dir.path()).expect("there");
         let check = |wanted: &str, expected: Result<u32, &str>| match (find(&view, wanted), expected) {
             (Ok(queue), Ok(id)) => assert_eq!(queue.id, id, "{wanted}"),
@@ -262,6 +277,10 @@ mod tests {
         check("two", Ok(1));
         check("0", Ok(0));
         check("7", Ok(2));
+        check("first", Ok(0));
+        check("many#1", Ok(2));
+        check("many", Err("several"));
+        check("man", Err("no queue"));
         check("d_", Err("several"));
         check("three", Err("no queue"));
     }

@@ -23,7 +23,7 @@ fn commands(text: &str, found: &mut BTreeSet<String>) {
 }
 
 /// The words of a command up to a comment, a pipe, another command, or what stands for more.
-fn words(command: &str) -> Vec<String> {
+pub fn words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut quote, mut begun) = (Vec::new(), String::new(), None, false);
     for c in command.chars() {
         match (c, quote) {
@@ -55,7 +55,7 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-fn documentation() -> Vec<PathBuf> {
+pub fn documentation() -> Vec<PathBuf> {
     let mut files = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
     let mut folders = vec![root().join("docs"), root().join("examples"), root().join("packaging")];
     while let Some(folder) = folders.pop() {

@@ -20,6 +20,7 @@ mod diff;
 mod doctor;
 mod documented;
 mod documented_blocks;
+mod documented_runs;
 mod durable;
 mod earlier;
 mod estate;

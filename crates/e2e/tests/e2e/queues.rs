@@ -73,6 +73,8 @@ fn queues_are_looked_into_beside_the_program_and_after_its_end() {
     assert!(stat.contains(&format!("waiting: {COUNT} messages")) && stat.contains("oldest: 20"), "{stat}");
     assert_complete(&lines(&done(&lab, &["cat", "central"])), 1, COUNT);
     assert_eq!(done(&lab, &["cat", "0", "-n", "7"]).lines().count(), 7);
+    assert_complete(&lines(&done(&lab, &["cat", "d"])), 1, COUNT);
+    assert_eq!(json(&done(&lab, &["ls", "--json"]))[0]["destination"].as_str(), Some("d#0"));
     let objects = json(&done(&lab, &["cat", "central", "--json", "-n", "2"]));
     assert_eq!(objects[1]["message"].as_str(), Some(format!("{}\n", message(0, 1)).as_str()));
     assert_eq!(done(&lab, &["grep", "number 2\\d\\d of", "central"]).lines().count(), 100);
@@ -90,7 +92,7 @@ fn queues_are_looked_into_beside_the_program_and_after_its_end() {
     penstock.ledger().assert_balanced();
     penstock.stop();
 
-    assert_complete(&lines(&done(&lab, &["cat", "central"])), 1, COUNT);
+    assert_complete(&lines(&done(&lab, &["cat", "d#0"])), 1, COUNT);
     let collector = Collector::tcp(lab.port("out"));
     let _penstock = Penstock::start(&lab, &config());
     assert_complete(&collector.wait_lines(COUNT), 1, COUNT);

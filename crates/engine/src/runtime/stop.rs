@@ -48,6 +48,7 @@ impl Engine {
             Rest::Given(give) if self.keeps_at_end => self.give_rest(give),
             _ => self.keep_rest(&outlets),
         }
+        self.note_queues();
         self.shared.durable.settle();
         let kept = self.kept();
         // What is left is given up here; sources that can will read it again.

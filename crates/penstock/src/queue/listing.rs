@@ -1,7 +1,8 @@
 //! `ls` and `stat`: which queues there are and what waits in them.
 
 use super::output::{name, size, time};
-use super::{QueueArgs, find, view};
+use super::{QueueArgs, find, names, view};
+use engine::QueueNames;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -27,9 +28,10 @@ pub fn ls(asked: &QueueArgs) -> Result<bool, String> {
     let folders = folders(asked);
     for folder in &folders {
         let view = view(folder)?;
+        let names = names(&view);
         if asked.json {
             for queue in view.queues() {
-                let object = facts(&view, &queue);
+                let object = facts(&view, &names, &queue);
                 lines += &(Value::Object(object).to_string() + "\n");
             }
             continue;
@@ -37,27 +39,36 @@ pub fn ls(asked: &QueueArgs) -> Result<bool, String> {
         if folders.len() > 1 {
             lines += &format!("{}:\n", folder.display());
         }
-        lines += &table(&view);
+        lines += &table(&view, &names);
     }
     crate::printing::written(io::stdout().write_all(lines.as_bytes()))?;
     Ok(true)
 }
 
-fn table(view: &View) -> String {
-    let mut text = format!("{:>4} {:>12} {:>10} {:>14}  QUEUE\n", "ID", "WAITING", "BYTES", "DELIVERED");
-    for queue in view.queues() {
+fn table(view: &View, names: &QueueNames) -> String {
+    let queues = view.queues();
+    let destination = |queue: &QueueInfo| names.destination(&queue.name).unwrap_or("-").to_owned();
+    let width = queues.iter().map(|queue| destination(queue).chars().count()).max().unwrap_or(0).max(11);
+    let mut text = format!(
+        "{:>4} {:>12} {:>10} {:>14}  {:width$}  QUEUE\n",
+        "ID", "WAITING", "BYTES", "DELIVERED", "DESTINATION"
+    );
+    for queue in queues {
         let (waiting, done) = (queue.waiting, queue.done.messages);
         let (messages, bytes) = (waiting.messages, size(waiting.bytes));
-        text += &format!("{:>4} {messages:>12} {bytes:>10} {done:>14}  {}\n", queue.id, name(&queue.name));
+        let (destination, name) = (destination(&queue), name(&queue.name));
+        text +=
+            &format!("{:>4} {messages:>12} {bytes:>10} {done:>14}  {destination:width$}  {name}\n", queue.id);
     }
     text
 }
 
-fn facts(view: &View, queue: &QueueInfo) -> Map<String, Value> {
+fn facts(view: &View, names: &QueueNames, queue: &QueueInfo) -> Map<String, Value> {
     let folder = view.folder().parent().unwrap_or(view.folder());
     let mut object = Map::new();
     for (key, value) in [
         ("id", json!(queue.id)),
+        ("destination", json!(names.destination(&queue.name))),
         ("folder", json!(folder.display().to_string())),
         ("waiting_messages", json!(queue.waiting.messages)),
         ("waiting_bytes", json!(queue.waiting.bytes)),
@@ -78,6 +89,7 @@ pub fn stat(asked: &QueueArgs, wanted: Option<&str>) -> Result<bool, String> {
     let mut lines = String::new();
     for folder in folders(asked) {
         let view = view(&folder)?;
+        let names = names(&view);
         let queues = match wanted {
             Some(wanted) => vec![find(&view, wanted)?],
             None => view.queues(),
@@ -95,7 +107,7 @@ pub fn stat(asked: &QueueArgs, wanted: Option<&str>) -> Result<bool, String> {
         for queue in queues {
             let oldest = oldest(&view, &queue);
             if asked.json {
-                let mut object = facts(&view, &queue);
+                let mut object = facts(&view, &names, &queue);
                 object.insert("oldest".to_owned(), json!(oldest.map(time)));
                 lines += &(Value::Object(object).to_string() + "\n");
                 continue;
@@ -104,6 +116,9 @@ pub fn stat(asked: &QueueArgs, wanted: Option<&str>) -> Result<bool, String> {
                 format!("{}, {}", stdio::counted(messages, "message", "messages"), size(bytes))
             };
             lines += &format!("queue {}: {}\n", queue.id, name(&queue.name));
+            if let Some(destination) = names.destination(&queue.name) {
+                lines += &format!("  destination: {destination}\n");
+            }
             lines += &format!("  waiting: {}\n", part(queue.waiting.messages, queue.waiting.bytes));
             if let Some(oldest) = oldest {
                 lines += &format!("  oldest: {}\n", time(oldest));
