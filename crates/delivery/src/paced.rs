@@ -2,7 +2,7 @@
 //! out.
 
 use crate::writer::{MarkMode, Writer};
-use engine::{Chunk, Progress, Sink, Status};
+use engine::{Chunk, Progress, Sink, Status, Waits};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -21,6 +21,7 @@ pub fn pace(writer: &Arc<Writer>, id: u32, sink: Box<dyn Sink>) -> Box<dyn Sink>
         writer: Arc::clone(writer),
         wrote: now,
         marked: now,
+        is_throttled: false,
     })
 }
 
@@ -32,12 +33,15 @@ struct Paced {
     writer: Arc<Writer>,
     wrote: Instant,
     marked: Instant,
+    /// More was to be written than throttle() allows.
+    is_throttled: bool,
 }
 
 impl Paced {
     fn throttled(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> Status {
         let Some(bucket) = &mut self.bucket else { return self.sink.write(chunks, progress) };
         let allowed = bucket.allowed(self.wrote);
+        self.is_throttled = allowed == 0;
         if allowed == 0 {
             return Status::Retry(bucket.wait());
         }
@@ -50,7 +54,10 @@ impl Paced {
             chunks.push_front(chunk);
         }
         match status.unwrap_or_else(|panic| resume_unwind(panic)) {
-            Status::Done if !chunks.is_empty() => Status::Retry(bucket.wait()),
+            Status::Done if !chunks.is_empty() => {
+                self.is_throttled = true;
+                Status::Retry(bucket.wait())
+            }
             other => other,
         }
     }
@@ -103,6 +110,10 @@ impl Sink for Paced {
 
     fn is_well(&self, now: Instant) -> bool {
         self.sink.is_well(now)
+    }
+
+    fn waits_for(&self) -> Waits {
+        if self.is_throttled { Waits::Rate } else { self.sink.waits_for() }
     }
 
     fn tick(&mut self, now: Instant) {

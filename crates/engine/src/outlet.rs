@@ -41,7 +41,7 @@ use std::time::{Duration, Instant};
 
 pub use durable::OnDisk;
 pub use form::Form;
-pub use sink::{Progress, Sink, Status, Supply};
+pub use sink::{Progress, Sink, Status, Supply, Waits};
 pub use standing::{Headroom, Standing};
 pub(crate) use take_along::Berth;
 

@@ -9,7 +9,7 @@ use crate::pace::{Kind, Pace};
 use crate::runs::{Runs, State};
 use crate::trouble::Trouble;
 use engine::ledger::Reason;
-use engine::{Chunk, Progress, Status, Supply};
+use engine::{Chunk, Progress, Status, Supply, Waits};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -43,6 +43,7 @@ pub struct Account {
     timer: Option<Instant>,
     /// Until then what is waited for is not late.
     well_until: Option<Instant>,
+    waits: Waits,
 }
 
 /// What may go now.
@@ -74,6 +75,7 @@ impl Account {
             look: None,
             timer: None,
             well_until: None,
+            waits: Waits::Peer,
             limits,
         }
     }
@@ -248,7 +250,10 @@ impl Account {
         let allowed = match &mut self.bucket {
             None => usize::MAX,
             Some(bucket) => match bucket.allowed(now) {
-                0 => return Next::At(now + bucket.wait()),
+                0 => {
+                    self.waits = Waits::Rate;
+                    return Next::At(now + bucket.wait());
+                }
                 allowed => allowed,
             },
         };
@@ -261,6 +266,14 @@ impl Account {
             Some(due) if !cut.is_full => self.later(due, chunks, now),
             _ => Next::Batch(cut, Source::Fresh),
         }
+    }
+
+    /// Whether a batch would go if there were room on the way.
+    fn has_another(&self, chunks: &VecDeque<Chunk>, now: Instant) -> bool {
+        let from = cut::first_unsent(chunks, self.runs.messages());
+        from.is_some_and(|from| {
+            self.due(chunks, from).is_none_or(|due| due <= now) || cut::fills(chunks, from, &self.limits)
+        })
     }
 
     /// Whether nothing comes that would make a batch full before some of what waits here is finished. The
@@ -278,6 +291,7 @@ impl Account {
     fn later(&mut self, due: Instant, chunks: &VecDeque<Chunk>, now: Instant) -> Next<'static> {
         let holds_source = chunks.iter().any(|chunk| !chunk.tickets.is_empty());
         self.look = holds_source.then(|| now + LOOK);
+        self.waits = Waits::Rest;
         Next::At(due)
     }
 
@@ -320,8 +334,12 @@ impl Account {
         if chunks.is_empty() || self.runs.front().is_some() {
             return Status::Done;
         }
-        let answer = self.runs.oldest().map(|began| began + self.limits.late());
         let pause = self.pace.pause(now);
+        if at.is_none() {
+            let is_all = pause.is_none() && self.is_under_way() && !self.has_another(chunks, now);
+            self.waits = if is_all { Waits::Rest } else { Waits::Peer };
+        }
+        let answer = self.runs.oldest().map(|began| began + self.limits.late());
         self.well_until = [answer, at, self.pace.well_until()].into_iter().flatten().max();
         match pause {
             Some((wait, Kind::Outage)) if self.runs.away() == 0 => Status::Retry(wait),
@@ -348,6 +366,10 @@ impl Account {
 
     pub fn is_well(&self, now: Instant) -> bool {
         self.well_until.is_some_and(|until| now <= until)
+    }
+
+    pub fn waits_for(&self) -> Waits {
+        self.waits
     }
 
     /// What could not be reached is tried again at once.

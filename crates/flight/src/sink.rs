@@ -5,7 +5,7 @@ use crate::contract::{Client, Outcome, Part};
 use crate::limits::Limits;
 use crate::trouble::Trouble;
 use engine::ledger::DestinationCounters;
-use engine::{Chunk, Progress, Sink, Status};
+use engine::{Chunk, Progress, Sink, Status, Waits};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
@@ -104,6 +104,10 @@ impl<C: Client> Sink for FlightSink<C> {
 
     fn is_well(&self, now: Instant) -> bool {
         self.account.is_well(now)
+    }
+
+    fn waits_for(&self) -> Waits {
+        self.account.waits_for()
     }
 
     fn may_begin(&mut self, may: bool) {

@@ -36,6 +36,11 @@ impl Load {
             && !self.stuck.load(Ordering::Relaxed)
     }
 
+    /// Whether something is not safe yet.
+    pub fn is_on_its_way(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) > 0
+    }
+
     /// What is being written and what waits for that.
     pub(crate) fn tell(&self, state: &State) {
         self.set(state.stats.bytes_pending as usize + state.pending.bytes());

@@ -209,9 +209,7 @@ fn a_slow_disk() {
         "trace=writev,pwritev,write,pwrite64",
     ];
     let late = ["-e", "inject=writev,pwritev,write,pwrite64:delay_enter=40000"];
-    let traces =
-        Command::new("strace").args(["--seccomp-bpf", "-f", "-qq", "-o", "/dev/null", "true"]).status();
-    if !traces.is_ok_and(|status| status.success()) {
+    if !may_trace() {
         return skip("strace is not installed, or may not trace");
     }
     let _penstock = Penstock::configure(&lab, &config("", "file(\"%dir%/out\");", ""))
@@ -232,6 +230,78 @@ fn a_window_that_is_smaller_than_a_batch() {
     let _penstock = Penstock::start(&lab, &config("log-iw-size(200) max-connections(2)", &http, ""));
     let _sending = Sending::begin(lab.port("in"), 2);
     check(&lab, "window", "s#0", "a larger log-iw-size() lets more come in");
+}
+
+/// More of a window would help nobody: batches are full, and wait for answers.
+#[test]
+fn a_server_that_takes_its_time_to_answer() {
+    let lab = Lab::new();
+    let server = HttpServer::start(0, |_| {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        Reply::new(200)
+    });
+    let http = format!("http(url(\"http://127.0.0.1:{}/\") batch-lines(100) workers(1));", server.port());
+    let _penstock = Penstock::start(&lab, &config("", &http, ""));
+    let _sending = Sending::begin(lab.port("in"), 2);
+    check(&lab, "destination", "d#0", "limited by d#0 (http ");
+}
+
+#[test]
+fn a_rate_that_is_asked_for() {
+    let throttled = |destination: &str| {
+        let lab = Lab::new();
+        let _collector = Collector::tcp(lab.port("out"));
+        let server = HttpServer::start(0, |_| Reply::new(200));
+        let destination = destination.replace("%http%", &server.port().to_string());
+        let _penstock = Penstock::start(&lab, &config("", &destination, ""));
+        let _sending = Sending::begin(lab.port("in"), 2);
+        check(&lab, "rate", "d#0", "limited by throttle() of d#0");
+    };
+    throttled("network(127.0.0.1 port(%tcp:out%) throttle(500));");
+    throttled("http(url(\"http://127.0.0.1:%http%/\") throttle(500));");
+}
+
+/// It is not the disk that is slow, but whoever is to get what waits there.
+#[test]
+fn a_queue_on_disk_that_is_full() {
+    let lab = Lab::new();
+    let destination =
+        "network(127.0.0.1 port(%port:out%) time-reopen(1) disk-buffer(capacity-bytes(2MiB) reliable(yes)));";
+    let _penstock = Penstock::start(&lab, &config("", destination, ""));
+    let _sending = Sending::begin(lab.port("in"), 2);
+    check(&lab, "destination", "d#0", "it takes nothing, its queue on disk is full, and s#0 is held back");
+}
+
+#[test]
+fn a_disk_that_is_slow_to_make_a_queue_safe() {
+    if !may_trace() {
+        return skip("strace is not installed, or may not trace");
+    }
+    let lab = Lab::new();
+    let destination = "network(127.0.0.1 port(%tcp:out%) disk-buffer(capacity-bytes(1GiB) reliable(yes)));";
+    let _collector = Collector::tcp(lab.port("out"));
+    let late = "inject=fdatasync,fsync:delay_enter=200000";
+    let _penstock = Penstock::configure(&lab, &config("", destination, ""))
+        .under(&[
+            "strace",
+            "-f",
+            "--seccomp-bpf",
+            "-qq",
+            "-o",
+            "/dev/null",
+            "-e",
+            "trace=fdatasync,fsync",
+            "-e",
+            late,
+        ])
+        .ready();
+    let _sending = Sending::begin(lab.port("in"), 2);
+    check(&lab, "disk", "d#0", "limited by the disk on which the queue of d#0 (network ");
+}
+
+fn may_trace() -> bool {
+    let traces = Command::new("strace").args(["-f", "-qq", "-o", "/dev/null", "true"]).status();
+    traces.is_ok_and(|status| status.success())
 }
 
 #[test]

@@ -74,6 +74,18 @@ impl<'a> Progress<'a> {
     }
 }
 
+/// What a sink with something to write waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Waits {
+    /// The other end: to take more, to answer, to be there.
+    #[default]
+    Peer,
+    /// The rest of a batch: it has sent what it has, or would send it if there were more.
+    Rest,
+    /// Its throttle().
+    Rate,
+}
+
 /// The end of the way: a file, a connection, a process. Called by one worker at a time.
 pub trait Sink: Send {
     /// Writes chunks from the front. A chunk that is complete is popped and given to [`Progress::finished`];
@@ -93,6 +105,11 @@ pub trait Sink: Send {
     /// outlet in which nothing moves does not count as stalled then.
     fn is_well(&self, _now: Instant) -> bool {
         false
+    }
+
+    /// Where nothing moves, what for.
+    fn waits_for(&self) -> Waits {
+        Waits::Peer
     }
 
     /// Whether it may begin anything new; what is on the way goes on in any case.

@@ -1,7 +1,7 @@
 //! How an outlet stands at a moment: what waits there, since when, and how much more has room. For whoever
 //! says why something waits; asked now and then.
 
-use super::Outlet;
+use super::{Outlet, Waits};
 use crate::durable::DiskBuffer;
 use std::time::Instant;
 
@@ -15,6 +15,10 @@ pub struct Standing {
     pub oldest: Option<Instant>,
     /// It waits for something that is not late: the rest of a batch, an answer, a rate.
     pub is_well: bool,
+    /// What for.
+    pub waits: Waits,
+    /// Something that came to it, or to others of its log, is not safe on disk yet.
+    pub is_being_stored: bool,
     /// Messages without flow-control do not hold their sources any more.
     pub stalled: bool,
     pub next_try: Option<Instant>,
@@ -33,6 +37,7 @@ pub enum Headroom {
 
 impl Outlet {
     pub fn standing(&self) -> Standing {
+        let waits = self.sink.try_lock().map(|sink| sink.waits_for()).unwrap_or_default();
         let messages_max = self.limits.lock().messages_max as u64;
         let queue = self.queue.lock();
         let in_memory = queue.messages;
@@ -54,6 +59,11 @@ impl Outlet {
             finished: queue.finished,
             oldest: if queue.attendance.is_busy() { queue.in_hand.or(front) } else { front },
             is_well: queue.is_well && !queue.attendance.is_busy(),
+            waits,
+            is_being_stored: queue
+                .spool
+                .as_ref()
+                .is_some_and(|spool| spool.place().log.load().is_on_its_way()),
             stalled: queue.flow.is_stalled(),
             next_try: queue.not_before.filter(|at| *at > Instant::now()),
             room,

@@ -1,8 +1,8 @@
 //! Why nothing is done at a moment: sources are quiet, or they are held, and by whom.
 
 use crate::lookout::edges::Edge;
-use engine::View;
 use engine::driver::Destination;
+use engine::{Headroom, Standing, View, Waits};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,8 +13,10 @@ pub enum Cause {
     Window { source: String, destination: String },
     /// A disk: of a file, or of a queue on disk.
     Disk { source: String, destination: String },
-    /// Whoever reads, at the other end.
+    /// Whoever reads, at the other end, or answers there.
     Destination { source: String, destination: String },
+    /// throttle().
+    Rate { source: String, destination: String },
     /// Its messages wait nowhere: the window of all sources together is used up.
     Memory { source: String },
 }
@@ -26,6 +28,7 @@ impl Cause {
             Cause::Window { .. } => "window",
             Cause::Disk { .. } => "disk",
             Cause::Destination { .. } => "destination",
+            Cause::Rate { .. } => "rate",
             Cause::Memory { .. } => "memory",
         }
     }
@@ -35,6 +38,7 @@ impl Cause {
             Cause::Window { source, .. }
             | Cause::Disk { source, .. }
             | Cause::Destination { source, .. }
+            | Cause::Rate { source, .. }
             | Cause::Memory { source } => source,
         }
     }
@@ -43,7 +47,8 @@ impl Cause {
         match self {
             Cause::Window { destination, .. }
             | Cause::Disk { destination, .. }
-            | Cause::Destination { destination, .. } => Some(destination),
+            | Cause::Destination { destination, .. }
+            | Cause::Rate { destination, .. } => Some(destination),
             Cause::Memory { .. } => None,
         }
     }
@@ -77,34 +82,87 @@ impl Causes {
 fn cause(view: &View, edges: &[Edge], at: usize, source: &str) -> Cause {
     let source = source.to_owned();
     let reached = edges.iter().filter(|edge| edge.source == at);
-    let waiting = reached.filter_map(|edge| {
+    let waiting = reached.clone().filter_map(|edge| {
         let (id, destination) = view.destinations.get(edge.destination)?;
-        let (messages, is_well) = standing(destination);
-        (messages > 0 && (edge.flow_control || !is_well)).then_some((messages, is_well, id, destination))
+        let waiting = Waiting::at(destination);
+        (waiting.messages > 0 && (edge.flow_control || !waiting.is_well)).then_some((
+            waiting,
+            id,
+            destination,
+        ))
     });
-    match waiting.max_by_key(|(messages, ..)| *messages) {
-        None => Cause::Memory { source },
-        Some((_, is_well, id, destination)) => {
+    match waiting.max_by_key(|(waiting, ..)| waiting.messages) {
+        // Delivered, but not safe on disk.
+        None => match reached
+            .filter_map(|edge| view.destinations.get(edge.destination))
+            .find(|(_, d)| is_being_stored(d))
+        {
+            Some((id, _)) => Cause::Disk { source, destination: id.clone() },
+            None => Cause::Memory { source },
+        },
+        Some((waiting, id, destination)) => {
             let name = id.clone();
-            match (is_well, is_of_disk(destination)) {
-                (true, _) => Cause::Window { source, destination: name },
-                (false, true) => Cause::Disk { source, destination: name },
-                (false, false) => Cause::Destination { source, destination: name },
+            // A queue on disk that is full is as late as whoever is to get it.
+            let is_disk = is_of_disk(destination) && !waiting.is_full;
+            match waiting.waits {
+                Waits::Rate => Cause::Rate { source, destination: name },
+                Waits::Rest if waiting.is_well => Cause::Window { source, destination: name },
+                _ if is_disk => Cause::Disk { source, destination: name },
+                _ => Cause::Destination { source, destination: name },
             }
         }
     }
 }
 
-/// Messages that wait, and whether all of them wait for what is not late.
-fn standing(destination: &Arc<dyn Destination>) -> (usize, bool) {
-    let standings = destination.outlets().into_iter().map(|outlet| outlet.standing());
-    standings.filter(|standing| standing.messages > 0).fold((0, true), |(messages, is_well), standing| {
-        (messages + standing.messages, is_well && standing.is_well)
-    })
+/// What waits at the outlets of a destination.
+struct Waiting {
+    messages: usize,
+    /// All of it waits for what is not late.
+    is_well: bool,
+    waits: Waits,
+    /// There is no more room on disk.
+    is_full: bool,
+}
+
+impl Waiting {
+    fn at(destination: &Arc<dyn Destination>) -> Waiting {
+        let mut all = Waiting { messages: 0, is_well: true, waits: Waits::Rest, is_full: false };
+        let standings = destination.outlets().into_iter().map(|outlet| outlet.standing());
+        for standing in standings.filter(|standing| standing.messages > 0) {
+            all.messages += standing.messages;
+            all.is_well &= standing.is_well;
+            all.is_full |= is_full(&standing);
+            // A rate of one is a rate of all; a peer that is late counts more than who waits for more.
+            all.waits = match (all.waits, standing.waits) {
+                (Waits::Rate, _) | (_, Waits::Rate) => Waits::Rate,
+                (Waits::Peer, _) | (_, Waits::Peer) => Waits::Peer,
+                (Waits::Rest, Waits::Rest) => Waits::Rest,
+            };
+        }
+        all
+    }
+}
+
+/// Something that came to it is not safe on disk yet.
+fn is_being_stored(destination: &Arc<dyn Destination>) -> bool {
+    destination.outlets().into_iter().any(|outlet| outlet.standing().is_being_stored)
+}
+
+/// A queue on disk in which the next batch has no room, or nearly.
+fn is_full(standing: &Standing) -> bool {
+    matches!(standing.room, Some(Headroom::DiskBytes { used, max }) if used >= max - max / 8)
+}
+
+/// The same of a destination.
+pub fn is_full_on_disk(destination: &Arc<dyn Destination>) -> bool {
+    destination.outlets().into_iter().any(|outlet| is_full(&outlet.standing()))
 }
 
 /// What it writes, or where its messages wait, is on a disk of this machine.
 pub fn is_of_disk(destination: &Arc<dyn Destination>) -> bool {
-    matches!(destination.described().0, "file" | "logstore")
-        || destination.outlets().iter().any(|outlet| outlet.on_disk().is_some())
+    matches!(destination.described().0, "file" | "logstore") || has_queue_on_disk(destination)
+}
+
+pub fn has_queue_on_disk(destination: &Arc<dyn Destination>) -> bool {
+    destination.outlets().iter().any(|outlet| outlet.on_disk().is_some())
 }

@@ -1,8 +1,8 @@
 //! Looks at the workers for a time, and makes a summary of what was seen.
 
-use super::causes::{Causes, is_of_disk};
+use super::causes::{Causes, has_queue_on_disk, is_full_on_disk, is_of_disk};
 use super::threads::{self, Clock, Used};
-use super::verdict::{Busy, DestinationSeen, Names, Summary, Where};
+use super::verdict::{Busy, DestinationSeen, Names, Queue, Summary, Where};
 use crate::lookout::edges;
 use crate::program::{Daemon, Running};
 use engine::profile::{Doing, Nameless, Profiling};
@@ -162,6 +162,10 @@ fn summary(running: &Running, program: &Daemon, seen: &Seen, causes: Causes, tim
                 bytes_per_second: bytes as f64 / times.elapsed.as_secs_f64(),
                 stuck,
                 is_of_disk: is_of_disk(one),
+                queue: match (has_queue_on_disk(one), is_full_on_disk(one)) {
+                    (false, _) => Queue::InMemory,
+                    (true, is_full) => Queue::OnDisk { is_full },
+                },
                 error: error.map(|error| error.text),
                 starves,
             }

@@ -59,6 +59,16 @@ impl Busy {
     }
 }
 
+/// Where what a destination is to get waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Queue {
+    #[default]
+    InMemory,
+    OnDisk {
+        is_full: bool,
+    },
+}
+
 pub struct DestinationSeen {
     pub id: String,
     pub detail: String,
@@ -66,6 +76,7 @@ pub struct DestinationSeen {
     /// Part of the workers' time in which one wrote here and did not run.
     pub stuck: f64,
     pub is_of_disk: bool,
+    pub queue: Queue,
     /// What went wrong last, while that lasts.
     pub error: Option<String>,
     /// Destinations that get nothing meanwhile.
@@ -102,7 +113,7 @@ pub struct Summary {
 
 /// What limits it.
 pub struct Verdict {
-    /// `cpu`, `connection`, `disk`, `destination`, `step`, `window`, `memory`, `dns` or `nothing`.
+    /// `cpu`, `connection`, `disk`, `destination`, `step`, `window`, `rate`, `memory`, `dns` or `nothing`.
     pub kind: &'static str,
     /// What is to be looked at: a step, a source or a destination.
     pub name: String,
@@ -236,6 +247,17 @@ impl Summary {
                 "limited by the window of {source}: its messages wait for {destination}, which is not late, and {held}; a larger log-iw-size() lets more \
                  come in"
             ),
+            (Cause::Rate { .. }, Some(seen)) => format!(
+                "limited by throttle() of {} ({}): it takes {}, which is all that it may, and {held}",
+                seen.id,
+                seen.detail,
+                rate(seen.bytes_per_second)
+            ),
+            // What its peer takes has nothing to do with it.
+            (Cause::Disk { .. }, Some(seen)) if seen.queue != Queue::InMemory => format!(
+                "limited by the disk on which the queue of {} ({}) is written, and {held}",
+                seen.id, seen.detail
+            ),
             (Cause::Disk { .. }, Some(seen)) => format!(
                 "limited by the disk of {} ({}): it takes {}, and {held}{}",
                 seen.id,
@@ -245,18 +267,20 @@ impl Summary {
             ),
             (Cause::Destination { .. }, Some(seen)) if seen.error.is_some() => {
                 format!(
-                    "limited by {} ({}): it takes {}, and {held}{}",
+                    "limited by {} ({}): it takes {}{}, and {held}{}",
                     seen.id,
                     seen.detail,
                     rate(seen.bytes_per_second),
+                    full(seen),
                     error(seen)
                 )
             }
             (Cause::Destination { .. }, Some(seen)) => format!(
-                "limited by {} ({}): its peer reads {}, and {held}{}",
+                "limited by {} ({}): its peer reads {}{}, and {held}{}",
                 seen.id,
                 seen.detail,
                 rate(seen.bytes_per_second),
+                full(seen),
                 error(seen)
             ),
             _ => {
@@ -280,6 +304,14 @@ impl Summary {
         let busy = self.busy.iter().map(|busy| busy.sum()).sum::<f64>() / self.busy.len().max(1) as f64;
         let free = self.causes.free as f64 / self.causes.looks.max(1) as f64;
         (1.0 - busy).clamp(0.0, 1.0) * free
+    }
+}
+
+/// Its queue on disk keeps the source free as long as there is room.
+fn full(seen: &DestinationSeen) -> &'static str {
+    match seen.queue {
+        Queue::OnDisk { is_full: true } => ", its queue on disk is full",
+        _ => "",
     }
 }
 

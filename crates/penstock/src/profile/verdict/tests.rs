@@ -9,6 +9,7 @@ fn summary() -> Summary {
         bytes_per_second: 12.3e6,
         stuck: 0.0,
         is_of_disk,
+        queue: Queue::InMemory,
         error: None,
         starves: Vec::new(),
     };
@@ -117,4 +118,24 @@ fn whoever_gets_nothing_meanwhile_is_named() {
     let mut slow = held(Cause::Destination { source: "s#0".into(), destination: "d#0".into() }, 90);
     slow.destinations[0].starves = vec!["d_fast#0".into()];
     check(&slow, "destination", "d#0", "90 % of the time; d_fast#0 gets nothing meanwhile");
+}
+
+#[test]
+fn queues_and_rates_are_told_from_disks_and_peers() {
+    let (source, destination) = ("s#0".to_owned(), "d#0".to_owned());
+    let rate = held(Cause::Rate { source: source.clone(), destination: destination.clone() }, 90);
+    check(&rate, "rate", "d#0", "limited by throttle() of d#0 (network tcp,h:601): it takes 12.3 MB/s");
+    let mut slow = held(Cause::Disk { source: source.clone(), destination: destination.clone() }, 90);
+    slow.destinations[0].queue = Queue::OnDisk { is_full: false };
+    slow.destinations[0].error = Some("h:601: refused".into());
+    check(
+        &slow,
+        "disk",
+        "d#0",
+        "limited by the disk on which the queue of d#0 (network tcp,h:601) is written",
+    );
+    assert!(!slow.verdict().sentence.contains("refused"));
+    let mut full = held(Cause::Destination { source, destination }, 90);
+    full.destinations[0].queue = Queue::OnDisk { is_full: true };
+    check(&full, "destination", "d#0", "reads 12.3 MB/s, its queue on disk is full, and s#0");
 }
