@@ -117,6 +117,21 @@ fn script(lab: &Lab, name: &str, text: &str) -> String {
 }
 
 #[test]
+fn a_source_that_fetches_reaches_its_server() {
+    let lab = Lab::new();
+    let Some(server) = testkit::s3::S3::start(&lab) else { return skip(testkit::s3::MISSING) };
+    server.put(&[("a", b"value 0\n")]);
+    let source = format!(
+        "s3(url(\"http://127.0.0.1:{}\") bucket(\"logs\") access-key(\"access\") secret-key(\"secret\") flags(no-parse));",
+        server.port()
+    );
+    let config = confined(&source, "file(\"%dir%/out\" template(\"$MSG\\n\"));", "");
+    let Some(mut penstock) = start(&lab, &config) else { return };
+    penstock.wait_settled(1);
+    assert_eq!(lab.lines("out"), ["value 0"]);
+}
+
+#[test]
 fn programs_get_no_further_than_the_sandbox() {
     let (lab, outside) = (Lab::new(), Lab::new());
     std::fs::write(outside.path("secret"), "s3cret").expect("a file");

@@ -57,7 +57,7 @@ const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 /// Answers of the name service that are too long for a datagram.
 const NAME_SERVICE: u16 = 53;
 /// Sources that fetch what they receive, from wherever they are told to.
-const FETCHERS: [&str; 5] = ["google-pubsub", "kafka", "mqtt", "python", "python-fetcher"];
+const FETCHERS: [&str; 6] = ["google-pubsub", "kafka", "mqtt", "python", "python-fetcher", "s3"];
 
 /// Whether the options of the sandbox mean something; what does not is in the findings.
 pub fn look(globals: &Settings, findings: &mut Diagnostics) -> bool {

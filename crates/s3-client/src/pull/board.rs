@@ -361,3 +361,6 @@ impl Drop for Board {
         LIVE.close(&self.store, std::mem::take(&mut self.name));
     }
 }
+
+#[cfg(test)]
+mod tests;

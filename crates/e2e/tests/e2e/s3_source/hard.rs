@@ -3,6 +3,7 @@
 use super::{WHOLE, assert_each_once, body, config, config_to, gzip};
 use crate::kafka_source::assert_all;
 use crate::take_over::take_over;
+use std::collections::HashSet;
 use testkit::s3::{MISSING, S3};
 use testkit::{Collector, Lab, Penstock, Signal, skip, wait_until};
 
@@ -39,7 +40,11 @@ fn a_collector_that_is_killed_twenty_times_loses_nothing() {
                 penstock = Penstock::start(&lab, &config);
             }
         });
-        wait_until("all of it", || lab.lines("out").len() >= 300_000);
+        // Some may be there twice while others are on their way.
+        wait_until("all of it", || {
+            let lines = lab.lines("out");
+            lines.len() >= 300_000 && lines.iter().collect::<HashSet<_>>().len() == 300_000
+        });
         penstock.wait_settled_input().assert_nothing_lost();
         if !options.is_empty() {
             wait_until("all to be deleted", || server.names().is_empty());
