@@ -233,12 +233,12 @@ impl DeadLetters {
     }
 }
 
-/// Where one destination puts its letters; nowhere unless the configuration says so.
+/// Where one destination or source puts its letters; nowhere unless the configuration says so.
 #[derive(Default)]
 pub struct Tray(Mutex<Option<(Arc<DeadLetters>, String)>>);
 
 impl Tray {
-    /// From now on, for the destination of this name.
+    /// From now on, for the destination or source of this name.
     pub(crate) fn set(&self, letters: Option<(&Arc<DeadLetters>, &str)>) {
         *self.0.lock() = letters.map(|(letters, name)| (Arc::clone(letters), name.to_owned()));
     }
@@ -248,7 +248,8 @@ impl Tray {
         self.0.lock().is_some()
     }
 
-    /// A message that the destination will never take. It has to be counted as dropped.
+    /// A message that the destination will never take, which has to be counted as dropped; or one that a source
+    /// had and that its parsers do not survive.
     pub fn put(&self, reason: &str, message: &[u8]) {
         let tray = self.0.lock();
         if let Some((letters, destination)) = &*tray {

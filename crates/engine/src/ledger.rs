@@ -207,6 +207,8 @@ pub struct SourceCounters {
     pub truncated: Count,
     /// The last of what it dropped.
     pub remains: Remains,
+    /// Where its messages go that end a process which parses them.
+    pub dead_letters: Tray,
     /// Bytes that were in a file and gone before they were read.
     pub lost_bytes: Count,
     pub connections: Gauge,

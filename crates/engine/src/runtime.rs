@@ -222,6 +222,10 @@ impl Engine {
         self.take_along(&fresh);
         fresh.iter().for_each(|destination| destination.release());
         self.bury_kept(old.is_empty());
+        for Running { source, .. } in &self.running {
+            let letters = letters.as_ref().map(|letters| (letters, source.id.as_str()));
+            source.counters.dead_letters.set(letters);
+        }
         self.note_queues();
         self.shared.durable.say_unused();
         self.view = View {

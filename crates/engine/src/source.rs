@@ -18,6 +18,7 @@ use crate::watch::looks::Looks;
 use crate::watch::rehearsal::Stage;
 use crate::watch::{Both, Watching};
 use crate::window::{Pool, Share};
+use filter::Fatal;
 use parking_lot::{Mutex, RwLock};
 use record::Batch;
 use std::sync::Arc;
@@ -191,8 +192,20 @@ impl Source {
             }
         };
         parsers::say_left_out(batch);
+        self.bury(batch, scratch);
         profile::mark(Doing::Reads, step);
         in_work
+    }
+
+    /// Messages that ended a process beside the program are kept among the dead letters, as they came in.
+    #[inline]
+    fn bury(&self, batch: &Batch, scratch: &mut Scratch) {
+        for Fatal { index, reason } in scratch.filter.work.fatal.drain(..) {
+            if let Some(record) = batch.records.get(index as usize) {
+                let line = [batch.as_received(record), b"\n"].concat();
+                self.counters.dead_letters.put(&reason, &line);
+            }
+        }
     }
 
     /// [`Source::process`] panicked: its messages are counted as dropped, and can be looked at afterwards.
@@ -240,6 +253,8 @@ impl Source {
         settings.finish.apply(batch);
         scratch.begin_batch(batch.received);
         scratch.prepare(&settings.program);
+        // A rehearsal, or a batch that panicked, has left what was its own.
+        scratch.filter.work.fatal.clear();
         in_work
     }
 

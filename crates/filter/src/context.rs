@@ -44,7 +44,18 @@ pub struct Workspace {
     pub made_of: Option<Vec<MadeOf>>,
     /// The same of messages that come in and have been made before.
     pub posted: Vec<MadeOf>,
+    /// Messages of the batch that ended the process they were given to.
+    pub fatal: Vec<Fatal>,
     zones: HashMap<Box<[u8]>, Option<ZoneCursor>>,
+}
+
+/// A message that a process beside the program does not survive.
+#[derive(Clone, Debug)]
+pub struct Fatal {
+    /// Of its record in the batch.
+    pub index: u32,
+    /// Where, and what became of the process.
+    pub reason: String,
 }
 
 /// What a parser with contexts made a message of.

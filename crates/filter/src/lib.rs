@@ -37,7 +37,7 @@ mod tests;
 
 pub use called::Tally;
 pub use compile::{Example, FUNCTIONS, FunctionInfo, compile_condition};
-pub use context::{FilterContext, MadeOf, Wanted, Workspace, new_asker};
+pub use context::{Fatal, FilterContext, MadeOf, Wanted, Workspace, new_asker};
 pub use env::{FILE_BYTES_MAX, FilterEnv, NamedFilters};
 pub use filter::Filter;
 pub use matches::group_names;

@@ -6,7 +6,7 @@ use crate::build::Build;
 use crate::parse::{Parse, Writes};
 use conf_schema::{Component, Context, Cost, Group, Kind, OptionSpec as Opt, Preset, Settings};
 use diag::Diagnostic;
-use filter::{FilterContext, new_asker};
+use filter::{Fatal, FilterContext, new_asker};
 pub use options::options;
 use python::marshal::{Item, Malformed, Reader};
 use python::{Fault, Identity, Instance, Messages, Names};
@@ -123,6 +123,7 @@ struct Passing<'a> {
     selection: &'a [u32],
     good: Vec<bool>,
     lenient: bool,
+    instance: &'a Instance,
     /// Messages for which the class raised.
     raised: u64,
     memory: &'a mut Memory,
@@ -160,8 +161,14 @@ impl Messages for Passing<'_> {
         }
     }
 
-    fn lost(&mut self, _at: usize, fault: &Fault) {
+    fn lost(&mut self, at: usize, fault: &Fault) {
         self.memory.said = Some(fault.to_string());
+        // While none can be started, it is no message's fault.
+        let is_its_fault = !matches!(fault, Fault::CannotStart(_) | Fault::Refused(_));
+        if let Some(index) = self.selection.get(at).filter(|_| is_its_fault) {
+            let reason = format!("python({}): {fault}", self.instance.class());
+            self.cx.work.fatal.push(Fatal { index: *index, reason });
+        }
     }
 
     /// True, what it has set, or False; where it raised None, or the words of it.
@@ -205,8 +212,9 @@ impl Parse for Python {
         let mut memory = self.memory(cx);
         memory.said = None;
         let good = vec![false; selection.len()];
-        let (lenient, memory_of) = (self.lenient, &mut memory);
-        let mut passing = Passing { batch, selection, good, lenient, raised: 0, memory: memory_of, cx };
+        let (lenient, instance, memory_of) = (self.lenient, &*self.instance, &mut memory);
+        let mut passing =
+            Passing { batch, selection, good, lenient, instance, raised: 0, memory: memory_of, cx };
         self.instance.run(&mut passing);
         if passing.raised > 0 {
             self.instance.note_raised(passing.raised);

@@ -8,6 +8,7 @@ mod persist;
 mod source;
 
 use crate::messages::HEAD;
+use serde_json::Value;
 use std::process::{Command, Stdio};
 use testkit::{Lab, Penstock, Sender, run_command, skip, wait_until};
 
@@ -96,14 +97,31 @@ fn a_class_that_raises_costs_the_messages_it_raises_for() {
 fn a_message_that_ends_the_process_costs_no_other() {
     let lab = Lab::new();
     let code = class("msg[\"made\"] = \"ok\"\n        if msg[\"MESSAGE\"] == b\"700\": os._exit(3)");
-    let mut penstock = Penstock::start(&lab, &config(&code));
+    let text = config(&code).replace("time-reopen(1)", "time-reopen(1); dead-letters(yes)");
+    let mut penstock = Penstock::start(&lab, &text);
     send(&mut Sender::tcp(lab.port("in")), 0..2000);
     let ledger = penstock.wait_settled(2000);
     ledger.assert_balanced();
     penstock.wait_log("A message was dropped in Python; class='Made', reason='the Python process ended: with exit status 3'");
+    let queue = |args: &[&str]| {
+        let state = penstock.state().display().to_string();
+        let outcome = run_command(&[&["queue", "--state-dir", &state], args].concat());
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        outcome.stdout
+    };
+    let letter: Value =
+        serde_json::from_str(queue(&["cat", "dead-letters", "--json"]).trim()).expect("one letter");
+    assert_eq!(letter["message"].as_str(), Some(format!("{}\n", message(700)).as_str()));
+    assert_eq!(letter["destination"].as_str(), Some("s#0"), "{letter}");
+    let reason = letter["reason"].as_str().expect("a reason");
+    assert_eq!(reason, "python(Made): the Python process ended: with exit status 3");
+    // As it came in, to wherever one wants it.
+    queue(&["replay", "dead-letters", "--to", "d"]);
+    wait_until("the letter in the file", || lab.lines("out").contains(&message(700)));
+    wait_until("no letter", || queue(&["cat", "dead-letters"]).is_empty());
     penstock.stop();
     let expected: Vec<String> = (0..2000).filter(|n| *n != 700).map(|n| format!("{n} ok")).collect();
-    assert_eq!(lab.lines("out"), expected);
+    assert_eq!(lab.lines("out").split_last(), Some((&message(700), expected.as_slice())));
 }
 
 #[test]
