@@ -6,6 +6,7 @@ mod bounds;
 mod broken;
 mod cases;
 mod cases_environment;
+mod cases_many;
 mod check;
 mod cloud_auth;
 mod command_line;

@@ -32,8 +32,8 @@ impl Drop for Turn {
 /// What workers were seen at.
 #[derive(Default)]
 struct Seen {
-    /// Nanoseconds of processor time since the look before, by what the worker was met at. Looks alone would
-    /// count the time in which another program had the processor, and that begins mostly in system calls.
+    /// Processor time since the look before, by what the worker was met at, see [`threads::Lap::weight`]. Looks alone
+    /// would count the time in which another program had the processor.
     met: HashMap<(Doing, u32), u64>,
     clocks: HashMap<i32, Clock>,
     /// Asked whether they run while they write or are at a step, and those that did not.
@@ -103,7 +103,7 @@ impl Seen {
             }
         }
         let clock = self.clocks.entry(thread).or_insert_with(|| Clock::of(thread));
-        *self.met.entry((doing, number)).or_default() += clock.lap();
+        *self.met.entry((doing, number)).or_default() += clock.lap().weight();
     }
 
     fn note_names(&mut self, waited_for: usize) {

@@ -36,24 +36,45 @@ fn times(schedstat: &str) -> Option<(u64, u64)> {
 pub struct Clock {
     file: Option<File>,
     running: u64,
+    queued: u64,
+}
+
+/// Of a thread, since it was asked last, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lap {
+    pub running: u64,
+    /// It could have run meanwhile, and others did.
+    pub queued: u64,
+}
+
+impl Lap {
+    /// How much it says about what the thread does that it was met at something. One that had to wait for its
+    /// processor is met where others get it, which is mostly at the end of a system call, and not where its
+    /// time went.
+    pub fn weight(self) -> u64 {
+        let part = self.running as f64 / (self.running + self.queued).max(1) as f64;
+        (self.running as f64 * part * part) as u64
+    }
 }
 
 impl Clock {
     /// Begins now.
     pub fn of(number: i32) -> Clock {
         let file = File::open(format!("/proc/self/task/{number}/schedstat")).ok();
-        let mut clock = Clock { file, running: 0 };
+        let mut clock = Clock { file, running: 0, queued: 0 };
         clock.lap();
         clock
     }
 
-    /// Nanoseconds since it was asked last.
-    pub fn lap(&mut self) -> u64 {
+    pub fn lap(&mut self) -> Lap {
         let mut text = [0; 96];
         let read = self.file.as_ref().and_then(|file| file.read_at(&mut text, 0).ok()).unwrap_or(0);
         let text = std::str::from_utf8(text.get(..read).unwrap_or_default()).unwrap_or_default();
-        let running = times(text).map_or(self.running, |(running, _)| running);
-        running.saturating_sub(std::mem::replace(&mut self.running, running))
+        let (running, queued) = times(text).unwrap_or((self.running, self.queued));
+        Lap {
+            running: running.saturating_sub(std::mem::replace(&mut self.running, running)),
+            queued: queued.saturating_sub(std::mem::replace(&mut self.queued, queued)),
+        }
     }
 }
 
@@ -69,6 +90,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn who_waits_for_a_processor_says_little() {
+        let weight = |running, queued| Lap { running, queued }.weight();
+        assert_eq!((weight(4000, 0), weight(4000, 4000), weight(1000, 9000)), (4000, 1000, 10));
+        assert_eq!(weight(0, 0), 0);
+    }
+
+    #[test]
     fn what_the_kernel_says_is_read() {
         assert_eq!(times("12 34 5\n"), Some((12, 34)));
         assert_eq!((times(""), times("12"), times("x y")), (None, None, None));
@@ -76,8 +104,8 @@ mod tests {
         let before = used().remove(&own).expect("this thread");
         let mut clock = Clock::of(own);
         while used().remove(&own).expect("this thread").running == before.running {}
-        while clock.lap() == 0 {}
-        assert_eq!(Clock::of(-1).lap(), 0);
+        while clock.lap().running == 0 {}
+        assert_eq!(Clock::of(-1).lap(), Lap::default());
         assert!(is_running(own) && !is_running(-1));
     }
 }
