@@ -32,8 +32,8 @@ impl Drop for Turn {
 /// What workers were seen at.
 #[derive(Default)]
 struct Seen {
-    /// Processor time since the look before, by what the worker was met at, see [`threads::Lap::weight`]. Looks alone
-    /// would count the time in which another program had the processor.
+    /// Processor time since the look before, by what the worker was met at, as [`threads::Lap::weight`] has
+    /// it. Looks alone would count the time in which another program had the processor.
     met: HashMap<(Doing, u32), u64>,
     clocks: HashMap<i32, Clock>,
     /// Asked whether they run while they write or are at a step, and those that did not.

@@ -121,12 +121,17 @@ fn holds(path: &LogPath, outline: &Outline, lints: &mut Lints<'_>) {
     if let [(name, span), ..] = risky.as_slice() {
         let others: Vec<&str> = found.iter().map(|(name, _)| *name).filter(|other| other != name).collect();
         let text = format!(
-            "while the server of `{name}` is down, {} gets nothing either: flags(flow-control)",
-            others.join(", ")
+            "while the server of `{name}` is down, {} nothing either: flags(flow-control)",
+            get(&others, "")
         );
         let help = "give it a disk-buffer(), or a log path of its own";
         lints.add(Diagnostic::warning("L0109", text, *span).help(help));
     }
+}
+
+/// `d_a gets`, `d_a, d_b get`
+fn get(names: &[&str], place: &str) -> String {
+    format!("{}{place} {}", names.join(", "), if names.len() == 1 { "gets" } else { "get" })
 }
 
 /// The drivers of one destination wait for each other too.
@@ -138,9 +143,9 @@ fn holds_its_others(name: &str, span: Span, outline: &Outline, lints: &mut Lints
         drivers().filter(|driver| !std::ptr::eq(*driver, risky)).map(|driver| driver.text.as_str()).collect();
     if !others.is_empty() {
         let text = format!(
-            "while the server of {} in `{name}` is down, {} there gets nothing either: flags(flow-control)",
+            "while the server of {} in `{name}` is down, {} nothing either: flags(flow-control)",
             risky.text,
-            others.join(", ")
+            get(&others, " there")
         );
         let help = "give it a disk-buffer(), or a destination and a log path of its own";
         lints.add(Diagnostic::warning("L0109", text, span).help(help));
