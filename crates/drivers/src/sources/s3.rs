@@ -145,14 +145,14 @@ fn pull(r: &mut Options<'_>) -> Result<Pull, Reported> {
 fn queue(server: &Server, r: &mut Options<'_>) -> Result<Option<Arc<Queue>>, Reported> {
     let s = r.s;
     let Some(name) = s.text("sqs-url").filter(|name| !name.is_empty()) else {
-        if let Some(at) = s.span("ack-deadline") {
+        if let Some(at) = s.span("ack-deadline").filter(|_| s.is_set("ack-deadline")) {
             let finding = Diagnostic::warning(CODE, "ack-deadline() without sqs-url() has no effect", at);
             r.diags.push(finding.help("add it, or leave ack-deadline() out"));
         }
         return Ok(None);
     };
     for option in ["follow-freq", "object-order", "read-old-records"] {
-        if let Some(at) = s.span(option) {
+        if let Some(at) = s.span(option).filter(|_| s.is_set(option)) {
             let text = format!("{option}() beside sqs-url() has no effect: the bucket is not looked through");
             r.diags.push(Diagnostic::warning(CODE, text, at).help("leave one of them out"));
         }

@@ -59,6 +59,22 @@ fn over_tls_only_a_server_with_the_right_certificate_is_asked() {
     assert_each_once(&lab.lines("out"), 100);
 }
 
+/// What was not given has no warning.
+#[test]
+fn options_without_effect_are_told() {
+    let said = |options: &str| {
+        let lab = Lab::new();
+        let text = config(9, options, "$MSG").replace("follow-freq(1) ", "");
+        let (path, _) = lab.write_config("right.conf", &text);
+        let outcome = run_command(&["check", path.to_str().expect("text")]);
+        assert_eq!(outcome.code, Some(0), "{options}");
+        (outcome.stdout + &outcome.stderr).matches("has no effect").count()
+    };
+    let queue = "sqs-url(\"http://127.0.0.1:9/1/q\")";
+    assert_eq!((said(""), said(queue), said("ack-deadline(20)")), (0, 0, 1));
+    assert_eq!(said(&format!("{queue} follow-freq(5) object-order(ascending) read-old-records(no)")), 3);
+}
+
 #[test]
 fn what_is_wrong_with_options_is_said() {
     let check = |options: &str, words: &[&str]| {
