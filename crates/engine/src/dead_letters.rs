@@ -248,8 +248,8 @@ impl Tray {
         self.0.lock().is_some()
     }
 
-    /// A message that the destination will never take, which has to be counted as dropped; or one that a source
-    /// had and that its parsers do not survive.
+    /// A message that the destination will never take, which has to be counted as dropped; or one that a
+    /// source had and that its parsers do not survive.
     pub fn put(&self, reason: &str, message: &[u8]) {
         let tray = self.0.lock();
         if let Some((letters, destination)) = &*tray {

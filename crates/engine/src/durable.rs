@@ -246,8 +246,8 @@ impl Durable {
         self.state_dir.get().map(PathBuf::as_path)
     }
 
-    /// Notes beside each log whose its queues are: destinations, `<statement>#<n>`, each with what the names of
-    /// its queues begin with.
+    /// Notes beside each log whose its queues are: destinations, `<statement>#<n>`, each with what the names
+    /// of its queues begin with.
     pub(crate) fn note_names<'n>(&self, destinations: impl Iterator<Item = (&'n str, &'n str)>) {
         let places = self.places();
         if places.is_empty() {

@@ -12,7 +12,7 @@ use crate::node::Node;
 use crate::options::{Kind, PatternOptions};
 use crate::parse::{self, Mode, Parsed};
 use crate::pcre::{self, Pcre, Spent};
-use crate::required::{required, required_inside};
+use crate::required::{needed, required};
 use crate::simplify::{self, End, Texts};
 use crate::slots::Slots;
 use crate::tail::Tail;
@@ -189,16 +189,11 @@ impl Pattern {
 
     /// A text of so many bytes at least that each match needs, where the pattern is no plain text itself.
     pub(crate) fn needed(&self, bytes_min: usize) -> Option<Vec<u8>> {
-        let searches = matches!(self.search, Search::Linear(_) | Search::Pcre(_));
-        if !searches || self.options.kind != Kind::Pcre {
+        if !matches!(self.search, Search::Linear(_) | Search::Pcre(_)) || self.options.kind != Kind::Pcre {
             return None;
         }
-        let text = match &self.parsed {
-            Some(parsed) => required_inside(&parsed.node).filter(|t| !t.icase).map(|t| t.texts.concat()),
-            None if self.options.ignore_case => None,
-            None => required(&self.text),
-        };
-        text.filter(|text| text.len() >= bytes_min)
+        let node = self.parsed.as_ref().map(|parsed| &parsed.node);
+        needed(&self.text, node, self.options.ignore_case).filter(|text| text.len() >= bytes_min)
     }
 
     /// The same of any pattern.

@@ -3,7 +3,17 @@
 
 mod inner;
 
+use crate::node::Node;
 pub use inner::required_inside;
+
+/// The longest such text whose letters are as they are.
+pub fn needed(pattern: &str, parsed: Option<&Node>, ignore_case: bool) -> Option<Vec<u8>> {
+    match parsed {
+        Some(node) => required_inside(node).filter(|texts| !texts.icase).map(|texts| texts.texts.concat()),
+        None if ignore_case => None,
+        None => required(pattern),
+    }
+}
 
 /// The longest such text outside of all groups; `None` when there is none worth looking for, or the pattern
 /// uses something that could change what its letters mean.

@@ -111,8 +111,8 @@ fn furnish(folder: &Path, relay: &str) {
     std::fs::create_dir_all(folder.join("tmp")).expect("a folder");
 }
 
-/// The arguments of a command in the test: names of the machine's folders lie below its own, and what waits for
-/// something does not wait long.
+/// The arguments of a command in the test: names of the machine's folders lie below its own, and what waits
+/// for something does not wait long.
 fn arguments(command: &str, folder: &Path) -> Vec<String> {
     let mut words = words(command);
     for word in &mut words {

@@ -1,5 +1,5 @@
-//! Which destination a queue is of, for people: a file beside each log, written when a configuration comes into
-//! effect, so that it can be read whether the program runs or not. Its form stands in docs/queues.md.
+//! Which destination a queue is of, for people: a file beside each log, written when a configuration comes
+//! into effect, so that it can be read whether the program runs or not. Its form stands in docs/queues.md.
 
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
