@@ -144,6 +144,7 @@ fn pull(r: &mut Options<'_>) -> Result<Pull, Reported> {
 
 fn queue(server: &Server, r: &mut Options<'_>) -> Result<Option<Arc<Queue>>, Reported> {
     let s = r.s;
+    let ack_deadline = s.seconds("ack-deadline").unwrap_or(Duration::from_secs(300));
     let Some(name) = s.text("sqs-url").filter(|name| !name.is_empty()) else {
         if let Some(at) = s.span("ack-deadline").filter(|_| s.is_set("ack-deadline")) {
             let finding = Diagnostic::warning(CODE, "ack-deadline() without sqs-url() has no effect", at);
@@ -170,7 +171,6 @@ fn queue(server: &Server, r: &mut Options<'_>) -> Result<Option<Arc<Queue>>, Rep
         (Some("sqs"), Some(region)) if url.host.contains(".amazonaws.") => region.to_owned(),
         _ => server.region.clone(),
     };
-    let ack_deadline = s.seconds("ack-deadline").unwrap_or(Duration::from_secs(300));
     Ok(Some(Arc::new(Queue { url, name: name.to_owned(), region, ack_deadline })))
 }
 
