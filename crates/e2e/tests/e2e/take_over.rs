@@ -3,6 +3,7 @@
 
 mod acked;
 mod reading;
+mod several;
 
 use crate::messages::{HEAD, assert_complete, block, line, message};
 use crate::tls::{block_of, prepared};

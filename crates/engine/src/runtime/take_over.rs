@@ -140,6 +140,17 @@ impl Engine {
         alone.for_each(|outlet| outlet.goes_on());
     }
 
+    /// Whether nothing that waits here moves, and the other process has the destinations for it: then it waits
+    /// there as well as here, and that one's configuration may be the one with which it goes on.
+    pub fn is_through_or_stuck(&self) -> bool {
+        self.existing.destinations.iter().all(|(key, destination)| {
+            // What is not handed over at the end would be given up.
+            let may_stay = !self.keeps_at_end || self.alone.contains(&key.id);
+            let waiting = destination.outlets().into_iter().filter(|outlet| outlet.waiting() > 0);
+            waiting.into_iter().all(|outlet| !may_stay && !outlet.is_moving())
+        })
+    }
+
     /// The other process goes on: contexts end, as if their time was over, and what they say is handed over
     /// as well.
     pub fn end_contexts(&mut self) -> Vec<Queue> {

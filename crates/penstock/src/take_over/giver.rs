@@ -156,10 +156,9 @@ fn stay(program: &Daemon, mut engine: Engine, stream: &UnixStream, linger: Durat
             break;
         }
         queues = Vec::new();
-        let waits = engine.view().destinations.iter().flat_map(|(_, d)| d.outlets()).any(|o| o.waiting() > 0);
         let late = began.elapsed() >= linger;
-        if (parted.staying == 0 && parted.passing == 0 && !waits) || began.elapsed() >= linger + FAREWELL_MAX
-        {
+        let is_done = parted.staying == 0 && parted.passing == 0 && engine.is_through_or_stuck();
+        if is_done || began.elapsed() >= linger + FAREWELL_MAX {
             break;
         }
         if late && !asked {
