@@ -58,6 +58,14 @@ class Server:
         """How somebody sees what is there."""
         return ""
 
+    def rsyslog(self):
+        """The module, and the action of it, that does the same in the distribution's rsyslog."""
+        return None
+
+    def syslog_ng(self):
+        """The driver, where the distribution's syslog-ng has one without a library of its own beside it."""
+        return None
+
 
 def unprivileged(command):
     return ["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups"] + command if os.geteuid() == 0 else command
@@ -82,6 +90,13 @@ class Postgresql(Server):
 
     def count(self):
         return int(self.query("SELECT count(DISTINCT msg) FROM messages"))
+
+    def rsyslog(self):
+        self.query("CREATE TABLE messages (pri text, stamp text, host text, tag text, msg text)")
+        return "ompgsql", (
+            'template(name="row" type="string" option.stdsql="on" string="INSERT INTO messages VALUES '
+            "('%pri%', '%timestamp%', '%hostname%', '%syslogtag%', '%msg%')\")\n",
+            f'type="ompgsql" server="127.0.0.1" port="{self.port}" user="postgres" pass="" db="postgres" template="row"')
 
     def look(self):
         return f"psql -U postgres -h 127.0.0.1 -p {self.port} -c 'SELECT * FROM messages'"
@@ -143,6 +158,9 @@ class Redis(Server):
     def count(self):
         return int(said(["redis-cli", "-p", str(self.port), "LLEN", "logs"]))
 
+    def syslog_ng(self):
+        return self.driver()
+
     def look(self):
         return f"redis-cli -p {self.port} LRANGE logs 0 -1"
 
@@ -172,6 +190,14 @@ class Kafka(Server):
     def count(self):
         text = said(self.java("org.apache.kafka.tools.GetOffsetShell", "--bootstrap-server", f"127.0.0.1:{self.port}", "--topic", "bench"))
         return sum(int(line.rsplit(":", 1)[1]) for line in text.split())
+
+    def syslog_ng(self):
+        return self.driver().replace("kafka(", "kafka-c(", 1)
+
+    def rsyslog(self):
+        codec = self.more.split('"')[3] if self.more else "none"
+        return "omkafka", ("", f'type="omkafka" broker="127.0.0.1:{self.port}" topic="bench" template="RSYSLOG_TraditionalFileFormat" '
+                           f'confParam=["compression.codec={codec}","acks=all"]')
 
     def look(self):
         return (f"java -cp '{SERVERS}/kafka/lib/*' org.apache.kafka.tools.consumer.ConsoleConsumer --bootstrap-server 127.0.0.1:{self.port} "
@@ -249,6 +275,12 @@ class Opensearch(Server):
     def count(self):
         said(["curl", "-sf", "-X", "POST", self.url("logs/_refresh")])
         return json.loads(said(["curl", "-sf", self.url("logs/_count")]))["count"]
+
+    def rsyslog(self):
+        return "omelasticsearch", (
+            'template(name="document" type="list" option.jsonf="on") { property(outname="DATE" name="timestamp" format="jsonf") property(outname="HOST" '
+            'name="hostname" format="jsonf") property(outname="PROGRAM" name="programname" format="jsonf") property(outname="MESSAGE" name="msg" format="jsonf") }\n',
+            f'type="omelasticsearch" server="127.0.0.1" serverport="{self.port}" searchIndex="logs" searchType="" bulkmode="on" template="document"')
 
     def look(self):
         return f"curl '{self.url('logs/_search?pretty')}'"

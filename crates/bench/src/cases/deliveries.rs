@@ -4,6 +4,7 @@
 
 use super::aim::Aim;
 use super::{Case, Input, ONE, OWN, PLAIN, Path, TEN, Window};
+use crate::receiver::Receiver;
 
 /// What is sent, and to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,14 @@ const fn from(input: Input, case: Case) -> Case {
 /// One connection and one worker.
 const fn by_one_worker(case: Case) -> Case {
     Case { worker_threads: Some(1), ..from(ONE, case) }
+}
+
+const BESIDE: &[Receiver] = &[Receiver::Floor, Receiver::Penstock, Receiver::SyslogNg];
+
+/// The distribution's syslog-ng has a module for it, and takes the same text. Its module for Kafka wants more
+/// of a broker than the server here has: `scripts/deliveries --peers` has a real one.
+const fn beside(case: Case) -> Case {
+    Case { receivers: BESIDE, ..case }
 }
 
 const fn with(aims: &'static [Aim], case: Case) -> Case {
@@ -79,16 +88,16 @@ pub(super) const CASES: [Case; 21] = [
         &[Aim::CpuUs(0.40)],
         from(
             WIDE,
-            case(
+            beside(case(
                 "deliver-http",
                 "http() out in requests of 1 MB, each answered",
                 HTTP,
                 http!("batch-bytes(1MiB)"),
-            ),
+            )),
         ),
     ),
     from(ONE, case("deliver-http-1", "the same, one connection in", HTTP, http!("batch-bytes(1MiB)"))),
-    from(WIDE, case("deliver-http-100k", "requests of 100 kB", HTTP, http!("batch-bytes(100KiB)"))),
+    from(WIDE, beside(case("deliver-http-100k", "requests of 100 kB", HTTP, http!("batch-bytes(100KiB)")))),
     with(
         &[Aim::FasterThanCase { case: "deliver-http", times: 0.7 }],
         from(
@@ -114,12 +123,12 @@ pub(super) const CASES: [Case; 21] = [
         &[Aim::CpuUs(0.80)],
         from(
             WIDE,
-            case(
+            beside(case(
                 "deliver-elasticsearch",
                 "elasticsearch-http(): format-json of rfc5424, items judged",
                 HTTP,
                 ELASTICSEARCH,
-            ),
+            )),
         ),
     ),
     with(
@@ -181,7 +190,7 @@ pub(super) const CASES: [Case; 21] = [
         ),
     ),
     with(&[Aim::CpuUs(0.40)], from(WIDE, case("deliver-s3", "s3() out in objects of 4 MiB", HTTP, S3))),
-    case("deliver-redis", "redis() out: a list", "redis-sink", REDIS),
+    beside(case("deliver-redis", "redis() out: a list", "redis-sink", REDIS)),
 ];
 
 const HTTP_DISK: &str =
@@ -191,8 +200,7 @@ const HTTP_JSON: &str = "http(url(\"http://127.0.0.1:PORT/\") body(\"$(format-js
     batch-lines(100000) batch-bytes(1MiB))";
 const KAFKA_JSON: &str = "kafka(bootstrap-servers(\"127.0.0.1:PORT\") topic(\"bench\") message(\"$(format-json --scope rfc5424)\") key(\"$HOST\"))";
 const SPLUNK: &str = "splunk-hec-event(url(\"http://127.0.0.1:PORT\") token(\"T\") workers(1))";
-const ELASTICSEARCH: &str =
-    "elasticsearch-http(url(\"http://127.0.0.1:PORT/_bulk\") index(\"bench\") workers(1) batch-lines(5000))";
+const ELASTICSEARCH: &str = "elasticsearch-http(url(\"http://127.0.0.1:PORT/_bulk\") index(\"bench\") type(\"\") workers(1) batch-lines(5000))";
 const MONGO: &str = "mongodb(uri(\"mongodb://127.0.0.1:PORT/bench\") value-pairs(pair(\"pri\" int(\"$PRI\")) pair(\"stamp\" \"$DATE\") \
     pair(\"host\" \"$HOST\") pair(\"tag\" \"$MSGHDR\") pair(\"msg\" \"$MSG\")))";
 const S3: &str = "s3(url(\"http://127.0.0.1:PORT\") bucket(\"bench\") access-key(\"a\") secret-key(\"s\") object-key(\"log\") \

@@ -140,8 +140,8 @@ impl Engine {
         alone.for_each(|outlet| outlet.goes_on());
     }
 
-    /// Whether nothing that waits here moves, and the other process has the destinations for it: then it waits
-    /// there as well as here, and that one's configuration may be the one with which it goes on.
+    /// Whether nothing that waits here moves, and the other process has the destinations for it: there it
+    /// waits as well as here, and may go on with the configuration of that one.
     pub fn is_through_or_stuck(&self) -> bool {
         self.existing.destinations.iter().all(|(key, destination)| {
             // What is not handed over at the end would be given up.
