@@ -64,20 +64,22 @@ fn answer(listener: &OwnedFd) -> io::Result<()> {
             _ => Err(error),
         };
     }
+    // While it waits for the answer it is there to be asked for its name.
+    let name = std::fs::read_to_string(format!("/proc/{}/comm", asked.pid)).unwrap_or_default();
     let answer = libc::seccomp_notif_resp { id: asked.id, val: 0, error: -libc::EPERM, flags: 0 };
     // SAFETY: the request reads one such structure. Whoever waits may be gone, which is nobody's loss.
     unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw const answer) };
-    say(asked.pid, i64::from(asked.data.nr));
+    // Afterwards: whoever asked may hold what the log needs.
+    say(asked.pid, name.trim_end(), i64::from(asked.data.nr));
     Ok(())
 }
 
-fn say(pid: u32, number: i64) {
-    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+fn say(pid: u32, program: &str, number: i64) {
     let call = names::called(number);
     oplog::often(
         "sandbox",
         oplog::Level::Warning,
         "The sandbox has refused a system call",
-        &[("call", &call), ("program", &name.trim_end()), ("pid", &pid)],
+        &[("call", &call), ("program", &program), ("pid", &pid)],
     );
 }
