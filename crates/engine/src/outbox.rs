@@ -35,12 +35,13 @@ impl Buffer {
             // What repeats is taken back, so it has to be counted by then.
             announced.count();
             self.outlet.note_origin(&mut self.chunk, ends, origin);
-            if self.chunk.is_empty() {
-                return false;
-            }
         }
-        self.chunk.tickets.push(ticket.another());
-        true
+        // Nothing, or nothing that may be written: then nobody here will say what became of the batch.
+        let has_left = self.chunk.ends.len() > ends;
+        if has_left {
+            self.chunk.tickets.push(ticket.another());
+        }
+        has_left
     }
 
     fn is_full(&self) -> bool {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use testkit::otelcol::{MISSING, Otelcol};
 use testkit::otlp::{self, Client, python};
-use testkit::{Lab, Penstock, Sender, Signal, skip, wait_until};
+use testkit::{Collector, Lab, Penstock, Sender, Signal, skip, wait_until};
 
 impl Peer for Otelcol {
     fn kill(&mut self) {
@@ -403,17 +403,17 @@ fn messages_that_wait_make_a_collector_wait() {
     let Some(collector) = Otelcol::handing_on(&lab, lab.port("in"), "tls: {insecure: true}") else {
         return skip(MISSING);
     };
-    let config = |to: &str| receiving("log-iw-size(100)").replace("file(\"%dir%/out\"", to);
-    let away = config("network(127.0.0.1 port(%port:nobody%) time-reopen(1)");
+    let away = receiving("log-iw-size(100)")
+        .replace("file(\"%dir%/out\"", "network(127.0.0.1 port(%port:later%) time-reopen(1)");
     let mut penstock = Penstock::start(&lab, &away);
     let sent =
         Client::new(collector.port(), &["--count", "500", "--batch", "100", "--retry", "--timeout", "60"])
             .expect("there")
             .spawn();
     penstock.wait_ledger(|ledger| (ledger.waiting() < 100).then(|| "a request to wait".to_owned()));
-    penstock.reload_with(&lab, &config("file(\"%dir%/out\""));
+    let later = Collector::tcp(lab.port("later"));
     let said = sent.join().expect("a client");
     assert!(said.iter().all(|line| line.starts_with("OK ")), "{said:?}");
-    let there: HashSet<String> = lab.lines("out").into_iter().collect();
+    let there: HashSet<String> = later.wait_lines(500).into_iter().collect();
     assert!((0..500).all(|n| there.contains(&text(n))), "{}", there.len());
 }

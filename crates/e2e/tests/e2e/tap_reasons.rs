@@ -112,6 +112,23 @@ fn what_was_too_large_to_be_written_and_its_way() {
     penstock.stop();
 }
 
+/// Of its batch nothing is written: what became of it is said all the same.
+#[test]
+fn what_was_too_large_and_came_alone() {
+    let lab = Lab::new();
+    let config = config("file(\"%dir%/map\" template(\"$(map '$MSG' $MSG)\\n\"));", "flags(flow-control);")
+        .replace("port(%tcp:in%)", "port(%tcp:in%) flags(no-parse) log-msg-size(1MiB)");
+    let mut penstock = Penstock::start(&lab, &config);
+    let mut sender = Sender::tcp(lab.port("in"));
+    for count in 1..3 {
+        sender.line(&"a=1,".repeat(100_000));
+        kept(&lab, "oversized", count);
+    }
+    sender.finish();
+    penstock.wait_settled(2).assert_balanced();
+    penstock.stop();
+}
+
 #[test]
 fn what_was_refused_for_the_name_of_its_file() {
     let lab = Lab::new();
@@ -130,7 +147,9 @@ fn what_was_refused_for_the_name_of_its_file() {
 fn what_waited_for_a_destination_that_is_removed() {
     let gone = |flags: &str, drops: &[&str], reason: &str| {
         let lab = Lab::new();
-        let before = config(&PEER.replace("OPTIONS", ""), flags);
+        // In the sandbox, too, it may go there afterwards.
+        let before =
+            config(&PEER.replace("OPTIONS", ""), flags) + "options { sandbox-connect(%port:other%); };\n";
         let mut penstock = Penstock::start(&lab, &before);
         send(&lab, 0, 120);
         penstock.wait_ledger(|ledger| (ledger.destination("d").waiting != 120).then(|| "all".to_owned()));
