@@ -31,9 +31,9 @@ pub use roll::Rule;
 pub use unpack::Packed;
 
 use crate::server::Server;
-use pattern::Pattern;
+use pattern::{Cache, Pattern};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What becomes of an object that is finished.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +66,19 @@ pub struct Pull {
     pub period: Duration,
     /// The longest pause between two attempts.
     pub pause_max: Duration,
+}
+
+impl Pull {
+    /// Whether an object of this name is to be read.
+    fn wants(&self, key: &str, cache: &mut Cache) -> bool {
+        let matches = self.names.as_ref().is_none_or(|names| names.is_match(key.as_bytes(), cache));
+        matches && key.starts_with(&self.prefix) && key > self.start_after.as_str()
+    }
+}
+
+/// Our clock, in milliseconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
 /// For tests and the fuzz target: whatever a listing says.

@@ -1,6 +1,8 @@
 //! Signature version 4 of AWS, over the whole of a request.
 
 use crate::account::Account;
+use http_client::{HeaderMap, HeaderName, HeaderValue};
+use record::Civil;
 use ring::{digest, hmac};
 use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -58,6 +60,18 @@ pub fn sign(request: &Signed<'_>, account: &Account, now: SystemTime) -> Vec<(St
     added
 }
 
+/// All headers of a request, signed now. The error is the name of one that cannot be sent.
+pub fn signed_headers(request: &Signed<'_>, account: &Account) -> Result<HeaderMap, String> {
+    let added = sign(request, account, SystemTime::now());
+    let mut all = HeaderMap::new();
+    for (name, value) in request.headers.iter().chain(&added) {
+        let pair = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value));
+        let (Ok(known), Ok(value)) = pair else { return Err(name.clone()) };
+        all.insert(known, value);
+    }
+    Ok(all)
+}
+
 fn mac(key: &[u8], text: &[u8]) -> Vec<u8> {
     hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text).as_ref().to_vec()
 }
@@ -72,17 +86,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 /// `YYYYMMDDThhmmssZ`
 fn stamp(now: SystemTime) -> String {
     let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin with March, in eras of 400 years.
-    let shifted = days + 719_468;
-    let (era, day) = (shifted / 146_097, shifted % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day_of_year = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let date = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = era * 400 + year + u64::from(month <= 2);
-    format!("{year:04}{month:02}{date:02}T{:02}{:02}{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+    let Civil { year, month, day, hour, min, sec } = Civil::from_seconds(seconds as i64);
+    format!("{year:04}{month:02}{day:02}T{hour:02}{min:02}{sec:02}Z")
 }
 
 #[cfg(test)]

@@ -2,12 +2,11 @@
 
 use crate::answer::is_of_account;
 use crate::server::Server;
-use crate::sign::{Signed, sign};
+use crate::sign::{Signed, signed_headers};
 use bytes::Bytes;
 use flight::Outcome;
-use http_client::{Answer, Caller, Failure, HeaderMap, HeaderName, HeaderValue, Method, Question};
+use http_client::{Answer, Caller, Failure, Method, Question};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 /// A request as far as S3 has a say in it.
 pub struct Ask {
@@ -80,18 +79,10 @@ impl Speaker {
             // Its digest costs as much as everything else that is done for a message.
             body: (!server.url.is_secure).then_some(&*ask.body),
         };
-        let added = sign(&signed, &account, SystemTime::now());
-        headers.extend(added);
-        let mut all = HeaderMap::new();
-        for (name, value) in &headers {
-            let pair = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value));
-            let (Ok(name), Ok(value)) = pair else {
-                return Err(Outcome::Hold(format!("the header {name} cannot be sent")));
-            };
-            all.insert(name, value);
-        }
+        let unsent = |name| Outcome::Hold(format!("the header {name} cannot be sent"));
+        let headers = signed_headers(&signed, &account).map_err(unsent)?;
         let target = if ask.query.is_empty() { ask.path } else { format!("{}?{}", ask.path, ask.query) };
-        let question = Question { method: ask.method, target, headers: all, body: ask.body };
+        let question = Question { method: ask.method, target, headers, body: ask.body };
         match self.caller.ask(&question, server.patience).await {
             Ok(answer) => {
                 if is_of_account(&answer) {

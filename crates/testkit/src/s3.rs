@@ -6,7 +6,7 @@ use crate::penstock::root;
 use crate::ports::free_port;
 use crate::process::Process;
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Why there is none; the test is skipped with it.
@@ -122,15 +122,7 @@ impl S3 {
     /// Puts objects into the bucket, one after the other.
     #[track_caller]
     pub fn put(&self, objects: &[(&str, &[u8])]) {
-        let mut script = String::new();
-        for (n, (name, body)) in objects.iter().enumerate() {
-            let file = self.dir.join(format!("put-{n}"));
-            std::fs::write(&file, body).expect("written");
-            script.push_str(&format!(
-                "s3.put_object(Bucket='logs', Key={name:?}, Body=open({file:?}, 'rb').read())\n"
-            ));
-        }
-        self.python(&script);
+        self.python(&putting(&self.dir, objects));
     }
 
     /// Puts so many objects, named by a pattern of Python of their number, each with so many lines that say
@@ -173,4 +165,17 @@ impl S3 {
         let script = "print(len(s3.list_multipart_uploads(Bucket='logs').get('Uploads', [])))";
         String::from_utf8_lossy(&self.python(script)).trim().parse().expect("a number")
     }
+}
+
+/// The lines of Python that put objects into the bucket, one after the other, from files in a folder.
+pub(crate) fn putting(folder: &Path, objects: &[(&str, &[u8])]) -> String {
+    let mut script = String::new();
+    for (n, (name, body)) in objects.iter().enumerate() {
+        let file = folder.join(format!("put-{n}"));
+        std::fs::write(&file, body).expect("written");
+        script.push_str(&format!(
+            "s3.put_object(Bucket='logs', Key={name:?}, Body=open({file:?}, 'rb').read())\n"
+        ));
+    }
+    script
 }

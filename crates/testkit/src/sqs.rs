@@ -6,7 +6,7 @@ use crate::penstock::root;
 use crate::ports::free_port;
 use crate::process::Process;
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// Why there is none; the test is skipped with it.
@@ -77,15 +77,7 @@ impl Sqs {
 
     #[track_caller]
     pub fn put(&self, objects: &[(&str, &[u8])]) {
-        let mut script = String::new();
-        for (n, (name, body)) in objects.iter().enumerate() {
-            let file: &Path = &self.file(&format!("put-{n}"));
-            std::fs::write(file, body).expect("written");
-            script.push_str(&format!(
-                "s3.put_object(Bucket='logs', Key={name:?}, Body=open({file:?}, 'rb').read())\n"
-            ));
-        }
-        self.python(&script);
+        self.python(&crate::s3::putting(&self.dir, objects));
     }
 
     /// As [`crate::s3::S3::put_many`].

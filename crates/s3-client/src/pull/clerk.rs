@@ -4,11 +4,11 @@ use super::fetch::{Missed, missed};
 use super::messages::Told;
 use crate::answer::outcome;
 use crate::server::Server;
-use crate::sign::{Signed, sign};
-use http_client::{Answer, Caller, Failure, HeaderMap, HeaderName, HeaderValue, Method, Question, Url};
+use crate::sign::{Signed, signed_headers};
+use http_client::{Answer, Caller, Failure, Method, Question, Url};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// What one request may be about.
 pub const ENTRIES_MAX: usize = 10;
@@ -87,7 +87,7 @@ impl Clerk {
     async fn ask(&mut self, action: &str, body: &Value) -> Result<Answer, Missed> {
         let account = self.server.credentials.current().await.map_err(missed)?;
         let body = body.to_string();
-        let mut headers = vec![
+        let headers = [
             ("content-type".to_owned(), "application/x-amz-json-1.0".to_owned()),
             ("host".to_owned(), self.queue.url.authority.clone()),
             ("x-amz-target".to_owned(), format!("AmazonSQS.{action}")),
@@ -101,18 +101,9 @@ impl Clerk {
             headers: &headers,
             body: Some(body.as_bytes()),
         };
-        let added = sign(&signed, &account, SystemTime::now());
-        headers.extend(added);
-        let mut all = HeaderMap::new();
-        for (name, value) in &headers {
-            if let (Ok(name), Ok(value)) =
-                (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
-            {
-                all.insert(name, value);
-            }
-        }
-        let question =
-            Question { method: Method::POST, target: "/".to_owned(), headers: all, body: body.into() };
+        let unsent = |name| Missed::Now { why: format!("the header {name} cannot be sent"), after: None };
+        let headers = signed_headers(&signed, &account).map_err(unsent)?;
+        let question = Question { method: Method::POST, target: "/".to_owned(), headers, body: body.into() };
         match self.caller.ask(&question, PATIENCE).await {
             Ok(answer) if answer.is_success() && answer.is_whole => Ok(answer),
             Ok(answer) => {
@@ -160,6 +151,7 @@ fn failed(body: &[u8]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use http_client::HeaderMap;
 
     #[test]
     fn answers() {

@@ -22,6 +22,16 @@ pub enum Missed {
     Gone(String),
 }
 
+impl Missed {
+    /// Why, and how long the server wants to be left alone.
+    pub fn words(self) -> (String, Option<Duration>) {
+        match self {
+            Missed::Now { why, after } => (why, after),
+            Missed::Aside(why) | Missed::Gone(why) => (why, None),
+        }
+    }
+}
+
 /// What an outcome says of a request about no batch.
 pub fn missed(outcome: Outcome) -> Missed {
     match outcome {
@@ -56,9 +66,7 @@ fn judge(answer: Answer, found: &Listed, wanted: u64) -> Result<Vec<u8>, Missed>
     match (answer.status, code) {
         (200 | 206, _) => {
             let tag = answer.headers.get("etag").and_then(|tag| tag.to_str().ok()).unwrap_or_default();
-            let is_same = found.tag.is_empty()
-                || tag.is_empty()
-                || tag.trim_matches('"') == found.tag.trim_matches('"');
+            let is_same = found.tag.is_empty() || tag.is_empty() || found.has_tag(tag);
             match answer.body.len() as u64 == wanted {
                 _ if !is_same => Err(Missed::Gone("another one has taken its place".to_owned())),
                 true => Ok(answer.body),

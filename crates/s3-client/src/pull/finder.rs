@@ -2,14 +2,15 @@
 
 use super::fetch::{Missed, missed};
 use super::listing::{page, query};
-use super::puller::{Pauses, Said};
-use super::{Board, Pull};
+use super::puller::Said;
+use super::{Board, Pull, now};
 use crate::answer::outcome;
 use crate::speaker::{Ask, Speaker};
+use guest::Pauses;
 use http_client::{Answer, Method, seconds};
 use pattern::Cache;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Nothing is listed while there is no room; it is looked so often at least.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -39,14 +40,10 @@ pub async fn find(pull: Arc<Pull>, board: Arc<Board>, turn: u64) {
                     rest(&board, turn, pull.period).await;
                 }
             }
-            Err(Missed::Now { why, after }) => {
+            Err(missed) => {
+                let (why, after) = missed.words();
                 said.say("S3 does not list objects now, it is asked again", &why, &pull, None);
                 rest(&board, turn, after.unwrap_or_default().max(pauses.take())).await;
-            }
-            // No object was asked for.
-            Err(Missed::Aside(why) | Missed::Gone(why)) => {
-                said.say("S3 does not list objects now, it is asked again", &why, &pull, None);
-                rest(&board, turn, pauses.take()).await;
             }
         }
     }
@@ -84,13 +81,8 @@ async fn look(
         let text = "Objects of S3 are passed over: they are in an archive, where nobody can read them";
         oplog::limited("s3-archive", oplog::Level::Warning, text, &fields);
     }
-    // "Folders" are none.
-    listed.objects.retain(|found| {
-        let is_folder = found.size == 0 && found.key.ends_with('/');
-        let is_wanted = pull.names.as_ref().is_none_or(|names| names.is_match(found.key.as_bytes(), cache));
-        // A server may say more than it was asked for.
-        is_wanted && !is_folder && found.key.starts_with(&pull.prefix) && found.key > pull.start_after
-    });
+    // A server may say more than it was asked for.
+    listed.objects.retain(|found| !found.is_folder() && pull.wants(&found.key, cache));
     board.put(turn, listed.objects, listed.last.as_deref());
     if is_last {
         board.end_look();
@@ -101,6 +93,5 @@ async fn look(
 /// The server's clock, by which objects were written too, in milliseconds; ours where it does not say.
 fn time(answer: &Answer) -> u64 {
     let said = answer.headers.get("date").and_then(|date| seconds(date.to_str().ok()?));
-    let ours = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
-    said.and_then(|seconds| u64::try_from(seconds).ok()).map_or_else(ours, |seconds| seconds * 1000)
+    said.and_then(|seconds| u64::try_from(seconds).ok()).map_or_else(now, |seconds| seconds * 1000)
 }

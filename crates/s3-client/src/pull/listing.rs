@@ -3,6 +3,7 @@
 use crate::answer::{element, elements, unescaped};
 use crate::name::encoded;
 use http_client::percent_decoded;
+use record::Civil;
 use ring::digest;
 
 /// An object as a listing has it.
@@ -22,6 +23,16 @@ pub struct Listed {
 pub type Id = [u8; 16];
 
 impl Listed {
+    /// One of the objects that stand for a folder.
+    pub fn is_folder(&self) -> bool {
+        self.size == 0 && self.key.ends_with('/')
+    }
+
+    /// Whether this is its tag, with quotes or without.
+    pub fn has_tag(&self, tag: &str) -> bool {
+        tag.trim_matches('"') == self.tag.trim_matches('"')
+    }
+
     pub fn id(&self) -> Id {
         let mut context = digest::Context::new(&digest::SHA256);
         for part in [&self.key, "\0", &self.tag] as [&str; 3] {
@@ -95,11 +106,10 @@ fn milliseconds(text: &str) -> Option<u64> {
     if !is_time || hours > 23 || minutes > 59 || seconds > 60 {
         return None;
     }
-    // Days of years that begin in March, so that the leap day is the last one.
-    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = y * 365 + y / 4 - y / 100 + y / 400 + (m * 153 + 2) / 5 + day - 1 - 719_468;
+    let [month, day, hour, min, sec] = [month, day, hours, minutes, seconds].map(|number| number as u8);
+    let seconds = Civil { year: year as i32, month, day, hour, min, sec }.seconds();
     let thousandths = format!("{fraction:0<3}").get(..3)?.parse::<u64>().ok()?;
-    Some((days * 86_400 + hours * 3600 + minutes * 60 + seconds) * 1000 + thousandths)
+    Some(u64::try_from(seconds).ok()? * 1000 + thousandths)
 }
 
 #[cfg(test)]

@@ -5,14 +5,15 @@ use super::clerk::{Clerk, ENTRIES_MAX, Queue};
 use super::events::{self, Made};
 use super::fetch::{Missed, missed};
 use super::listing::Listed;
-use super::puller::{Pauses, Said};
-use super::{Board, Pull};
+use super::puller::Said;
+use super::{Board, Pull, now};
 use crate::answer::outcome;
 use crate::speaker::{Ask, Speaker};
+use guest::Pauses;
 use http_client::Method;
 use pattern::Cache;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// Messages that wait for their objects, beyond which no more are received.
 const MESSAGES_MAX: usize = 1000;
@@ -35,13 +36,9 @@ pub async fn receive(pull: Arc<Pull>, queue: Arc<Queue>, board: Arc<Board>, turn
         let asked = Instant::now();
         let received = match clerk.receive().await {
             Ok(received) => received,
-            Err(Missed::Now { why, .. } | Missed::Aside(why) | Missed::Gone(why)) => {
-                said.say(
-                    "The queue of S3's notifications gives none now, it is asked again",
-                    &why,
-                    &pull,
-                    None,
-                );
+            Err(missed) => {
+                let text = "The queue of S3's notifications gives none now, it is asked again";
+                said.say(text, &missed.words().0, &pull, None);
                 tokio::time::sleep(pauses.take()).await;
                 continue;
             }
@@ -51,7 +48,7 @@ pub async fn receive(pull: Arc<Pull>, queue: Arc<Queue>, board: Arc<Board>, turn
             let fields: [oplog::Field<'_>; 2] = [("queue", &queue.name), ("bucket", &pull.server.bucket)];
             oplog::notice("Notifications of S3 are received", &fields);
         }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+        let now = now();
         board.age(now);
         let is_ours = board.is_turn(turn);
         for message in received {
@@ -69,7 +66,7 @@ pub async fn receive(pull: Arc<Pull>, queue: Arc<Queue>, board: Arc<Board>, turn
             };
             let mut all = Vec::new();
             let mut is_known = true;
-            for made in made.into_iter().filter(|made| is_wanted(&pull, &made.key, &mut cache)) {
+            for made in made.into_iter().filter(|made| pull.wants(&made.key, &mut cache)) {
                 match measured(&pull, made, now, &mut speaker).await {
                     Ok(found) => all.extend(found),
                     Err(why) => {
@@ -98,11 +95,6 @@ fn strange(queue: &Queue, why: &str) {
     oplog::limited("s3-strange", oplog::Level::Warning, text, &fields);
 }
 
-fn is_wanted(pull: &Pull, key: &str, cache: &mut Cache) -> bool {
-    let matches = pull.names.as_ref().is_none_or(|names| names.is_match(key.as_bytes(), cache));
-    matches && key.starts_with(&pull.prefix) && key > pull.start_after.as_str()
-}
-
 /// With its size, which not every notification says. `None`: there is nothing to read.
 async fn measured(
     pull: &Pull,
@@ -115,18 +107,16 @@ async fn measured(
     let of =
         |size, tag| Some(Listed { key: key.clone(), tag, size, modified: now, sequence: sequence.clone() });
     if let Some(size) = size {
-        return Ok(of(size, tag).filter(|found| !(size == 0 && found.key.ends_with('/'))));
+        return Ok(of(size, tag).filter(|found| !found.is_folder()));
     }
     let head = Ask::new(Method::HEAD, &pull.server.path_of(&key));
-    let words = |why: Missed| match why {
-        Missed::Now { why, .. } | Missed::Aside(why) | Missed::Gone(why) => why,
-    };
-    let answer = speaker.ask(head).await.map_err(|outcome| words(missed(outcome)))?;
+    let why = |outcome| missed(outcome).words().0;
+    let answer = speaker.ask(head).await.map_err(why)?;
     let text = |name: &str| answer.headers.get(name).and_then(|value| value.to_str().ok());
     match (answer.status, text("content-length").and_then(|size| size.parse().ok())) {
         (200..=299, Some(size)) => Ok(of(size, text("etag").unwrap_or(&tag).to_owned())),
         (404, _) => Ok(None),
-        _ => Err(words(missed(outcome(&answer)))),
+        _ => Err(why(outcome(&answer))),
     }
 }
 

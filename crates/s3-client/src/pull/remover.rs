@@ -2,11 +2,12 @@
 
 use super::fetch::{Missed, missed};
 use super::listing::Listed;
-use super::puller::{Pauses, Said};
+use super::puller::Said;
 use super::{Afterwards, Board, Pull};
 use crate::answer::{element, outcome};
 use crate::name::encoded;
 use crate::speaker::{Ask, Speaker};
+use guest::Pauses;
 use http_client::{Answer, Method};
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +45,7 @@ async fn dispose(pull: &Pull, found: &Listed, speaker: &mut Speaker) -> Result<(
     let head = speaker.ask(Ask::new(Method::HEAD, &path)).await.map_err(missed)?;
     let tag = head.headers.get("etag").and_then(|tag| tag.to_str().ok()).unwrap_or_default();
     match head.status {
-        200..=299 if tag.trim_matches('"') == found.tag.trim_matches('"') => {}
+        200..=299 if found.has_tag(tag) => {}
         200..=299 | 404 => return Err(Missed::Gone("it is there no more".to_owned())),
         _ => return Err(missed(outcome(&head))),
     }
