@@ -23,6 +23,7 @@ mod jobs;
 mod leaves;
 mod line;
 pub mod net;
+mod pauses;
 mod runtime;
 mod sinks;
 #[cfg(test)]
@@ -33,5 +34,6 @@ pub use engine::Detail;
 pub use jobs::{Job, Jobs, Order};
 pub use leaves::wait_for_leaves;
 pub use line::{Caller, Line};
+pub use pauses::Pauses;
 pub use runtime::{BLOCKING_MAX, THREADS, handle, on_a_thread};
 pub use sinks::sinks;

@@ -7,6 +7,7 @@ use std::net::{Shutdown, TcpStream};
 use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use testkit::penstock::Start;
 use testkit::{Collector, HttpServer, Lab, Penstock, Reply, Sender, run_command, skip};
 
 /// Sends until it is dropped.
@@ -197,24 +198,11 @@ fn one_connection() {
 #[test]
 fn a_slow_disk() {
     let lab = Lab::new();
-    // As a disk does that is asked for more than it can.
-    let slow = [
-        "strace",
-        "-f",
-        "--seccomp-bpf",
-        "-qq",
-        "-o",
-        "/dev/null",
-        "-e",
-        "trace=writev,pwritev,write,pwrite64",
-    ];
-    let late = ["-e", "inject=writev,pwritev,write,pwrite64:delay_enter=40000"];
     if !may_trace() {
         return skip("strace is not installed, or may not trace");
     }
-    let _penstock = Penstock::configure(&lab, &config("", "file(\"%dir%/out\");", ""))
-        .under(&[&slow[..], &late].concat())
-        .ready();
+    let text = config("", "file(\"%dir%/out\");", "");
+    let _penstock = late(Penstock::configure(&lab, &text), "writev,pwritev,write,pwrite64", 40_000).ready();
     let _sending = Sending::begin(lab.port("in"), 2);
     check(&lab, "disk", "d#0", "limited by the disk of d#0");
 }
@@ -280,23 +268,16 @@ fn a_disk_that_is_slow_to_make_a_queue_safe() {
     let lab = Lab::new();
     let destination = "network(127.0.0.1 port(%tcp:out%) disk-buffer(capacity-bytes(1GiB) reliable(yes)));";
     let _collector = Collector::tcp(lab.port("out"));
-    let late = "inject=fdatasync,fsync:delay_enter=200000";
-    let _penstock = Penstock::configure(&lab, &config("", destination, ""))
-        .under(&[
-            "strace",
-            "-f",
-            "--seccomp-bpf",
-            "-qq",
-            "-o",
-            "/dev/null",
-            "-e",
-            "trace=fdatasync,fsync",
-            "-e",
-            late,
-        ])
-        .ready();
+    let text = config("", destination, "");
+    let _penstock = late(Penstock::configure(&lab, &text), "fdatasync,fsync", 200_000).ready();
     let _sending = Sending::begin(lab.port("in"), 2);
     check(&lab, "disk", "d#0", "limited by the disk on which the queue of d#0 (network ");
+}
+
+/// Each of these system calls takes so much longer, as on a disk that is asked for more than it can.
+fn late<'a>(start: Start<'a>, calls: &str, micros: u32) -> Start<'a> {
+    let (trace, inject) = (format!("trace={calls}"), format!("inject={calls}:delay_enter={micros}"));
+    start.under(&["strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject])
 }
 
 fn may_trace() -> bool {

@@ -74,14 +74,14 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// What a sink with something to write waits for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a sink with something to write waits for; of several, the greatest counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Waits {
+    /// The rest of a batch: it has sent what it has, or would send it if there were more.
+    Rest,
     /// The other end: to take more, to answer, to be there.
     #[default]
     Peer,
-    /// The rest of a batch: it has sent what it has, or would send it if there were more.
-    Rest,
     /// Its throttle().
     Rate,
 }

@@ -146,8 +146,8 @@ impl Engine {
         self.existing.destinations.iter().all(|(key, destination)| {
             // What is not handed over at the end would be given up.
             let may_stay = !self.keeps_at_end || self.alone.contains(&key.id);
-            let waiting = destination.outlets().into_iter().filter(|outlet| outlet.waiting() > 0);
-            waiting.into_iter().all(|outlet| !may_stay && !outlet.is_moving())
+            let mut waiting = destination.outlets().into_iter().filter(|outlet| outlet.waiting() > 0);
+            waiting.all(|outlet| !may_stay && !outlet.is_moving())
         })
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The longest that a peer is waited for which was told to go.
 pub const LEAVE_MAX: Duration = Duration::from_secs(2);
@@ -13,12 +13,15 @@ pub const LEAVE_MAX: Duration = Duration::from_secs(2);
 pub(super) struct Count(Arc<AtomicUsize>);
 
 /// One of them, as long as it is not dropped.
-pub struct Leaving(Arc<AtomicUsize>);
+pub struct Leaving {
+    count: Arc<AtomicUsize>,
+    since: Instant,
+}
 
 impl Count {
     pub fn enter(&self) -> Leaving {
         self.0.fetch_add(1, Ordering::SeqCst);
-        Leaving(Arc::clone(&self.0))
+        Leaving { count: Arc::clone(&self.0), since: Instant::now() }
     }
 
     pub fn is_any(&self) -> bool {
@@ -26,8 +29,15 @@ impl Count {
     }
 }
 
+impl Leaving {
+    /// Whether its peer is waited for no longer.
+    pub fn is_over(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.since) >= LEAVE_MAX
+    }
+}
+
 impl Drop for Leaving {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        self.count.fetch_sub(1, Ordering::SeqCst);
     }
 }

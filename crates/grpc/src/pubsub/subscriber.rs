@@ -12,6 +12,7 @@ use crate::plan::Plan;
 use crate::session::{Call, Caller};
 use crate::status::{Code, Status};
 use flight::Outcome;
+use guest::Pauses;
 use oplog::Level;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,8 +21,6 @@ use tokio::task::JoinHandle;
 
 mod stream;
 
-/// Between two attempts; twice as long each time, up to time-reopen().
-const PAUSE: Duration = Duration::from_millis(100);
 /// A stream that has lasted so long was one, even if nothing came.
 const LASTED: Duration = Duration::from_secs(10);
 /// So many that end in peace, soon and without anything, are no trouble yet.
@@ -76,28 +75,6 @@ struct Reads(Arc<Desk>);
 impl Drop for Reads {
     fn drop(&mut self) {
         self.0.reads(false);
-    }
-}
-
-struct Pauses {
-    next: Duration,
-    max: Duration,
-}
-
-impl Pauses {
-    fn new(max: Duration) -> Pauses {
-        let max = max.max(PAUSE);
-        Pauses { next: PAUSE, max }
-    }
-
-    fn reset(&mut self) {
-        self.next = PAUSE;
-    }
-
-    fn take(&mut self) -> Duration {
-        let pause = self.next.min(self.max);
-        self.next = (pause * 2).min(self.max);
-        pause
     }
 }
 
@@ -267,16 +244,6 @@ fn without_answer(outcome: Outcome) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn pauses_become_longer_up_to_their_limit() {
-        let mut pauses = Pauses::new(Duration::from_millis(350));
-        let taken: Vec<u128> = (0..4).map(|_| pauses.take().as_millis()).collect();
-        assert_eq!(taken, [100, 200, 350, 350]);
-        pauses.reset();
-        assert_eq!(pauses.take(), PAUSE);
-        assert_eq!(Pauses::new(Duration::ZERO).take(), PAUSE);
-    }
 
     #[test]
     fn what_somebody_can_do_something_about_is_said_with_what_to_do() {

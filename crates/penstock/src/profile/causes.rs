@@ -133,11 +133,7 @@ impl Waiting {
             all.is_well &= standing.is_well;
             all.is_full |= is_full(&standing);
             // A rate of one is a rate of all; a peer that is late counts more than who waits for more.
-            all.waits = match (all.waits, standing.waits) {
-                (Waits::Rate, _) | (_, Waits::Rate) => Waits::Rate,
-                (Waits::Peer, _) | (_, Waits::Peer) => Waits::Peer,
-                (Waits::Rest, Waits::Rest) => Waits::Rest,
-            };
+            all.waits = all.waits.max(standing.waits);
         }
         all
     }

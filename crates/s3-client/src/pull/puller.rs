@@ -8,32 +8,8 @@ use super::remover::remove;
 use super::{Afterwards, Board, Desk, Pull};
 use oplog::Level;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::task::JoinHandle;
-
-/// Between two attempts; twice as long each time, up to time-reopen().
-const PAUSE: Duration = Duration::from_millis(100);
-
-pub struct Pauses {
-    next: Duration,
-    max: Duration,
-}
-
-impl Pauses {
-    pub fn new(max: Duration) -> Pauses {
-        Pauses { next: PAUSE, max: max.max(PAUSE) }
-    }
-
-    pub fn reset(&mut self) {
-        self.next = PAUSE;
-    }
-
-    pub fn take(&mut self) -> Duration {
-        let pause = self.next.min(self.max);
-        self.next = (pause * 2).min(self.max);
-        pause
-    }
-}
 
 /// What was said lately.
 #[derive(Default)]

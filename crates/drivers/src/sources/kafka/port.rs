@@ -13,7 +13,7 @@ use delivery::target::Nudge;
 use engine::hand_over::Part;
 use engine::ledger::Reason;
 use engine::source::Source;
-use engine::worker::{After, LEAVE_MAX, Port, PortContext};
+use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Read};
 use kafka::{Batches, Begin, ConsumerOptions, GroupOptions, News, RecordAt, TopicPartition, Unreadable};
 use kafka_client::{Dial, Server};
@@ -339,9 +339,7 @@ impl Port for KafkaPort {
     }
 
     fn tick(&mut self, now: Instant) -> bool {
-        self.farewell
-            .as_ref()
-            .is_none_or(|farewell| now.saturating_duration_since(farewell.since) < LEAVE_MAX)
+        self.farewell.as_ref().is_none_or(|farewell| !farewell.leaving.is_over(now))
     }
 
     fn leave(&mut self, cx: &mut PortContext) -> bool {

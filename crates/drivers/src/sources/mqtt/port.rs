@@ -6,7 +6,7 @@ use delivery::target::Nudge;
 use dialogue::{Call, Dial, Line, Loss};
 use engine::hand_over::Part;
 use engine::source::Source;
-use engine::worker::{After, LEAVE_MAX, Leaving, Port, PortContext};
+use engine::worker::{After, Leaving, Port, PortContext};
 use engine::{Feed, Read};
 use mqtt_client::{Message, Subscriber, Subscription};
 use oplog::Level;
@@ -46,7 +46,7 @@ pub struct MqttPort {
     /// When something was heard.
     heard: Instant,
     said: oplog::OnceAMinute,
-    leaving: Option<(Instant, Leaving)>,
+    leaving: Option<Leaving>,
     queued: bool,
 }
 
@@ -234,7 +234,7 @@ impl Port for MqttPort {
     }
 
     fn tick(&mut self, now: Instant) -> bool {
-        self.leaving.as_ref().is_none_or(|(since, _)| now.saturating_duration_since(*since) < LEAVE_MAX)
+        self.leaving.as_ref().is_none_or(|leaving| !leaving.is_over(now))
     }
 
     /// What is under way is waited for and answered, so that it does not come again.
@@ -242,7 +242,7 @@ impl Port for MqttPort {
         if self.leaving.is_some() || !self.subscriber.owes() {
             return false;
         }
-        self.leaving = Some((Instant::now(), cx.shared.leaving()));
+        self.leaving = Some(cx.shared.leaving());
         true
     }
 

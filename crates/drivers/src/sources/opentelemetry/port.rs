@@ -4,7 +4,7 @@ use super::inbox::{Fate, Inbox, Places};
 use engine::hand_over::Part;
 use engine::reader::Described;
 use engine::source::Source;
-use engine::worker::{After, LEAVE_MAX, Leaving, Port, PortContext};
+use engine::worker::{After, Leaving, Port, PortContext};
 use engine::{Feed, Read};
 use grpc::otlp::Filler;
 use grpc::{Stream, accept_secure, serve_client};
@@ -42,7 +42,7 @@ pub struct OtlpPort {
     /// No message has come yet.
     silent: bool,
     queued: bool,
-    leaving: Option<(Instant, Leaving)>,
+    leaving: Option<Leaving>,
 }
 
 impl OtlpPort {
@@ -192,8 +192,8 @@ impl Port for OtlpPort {
     }
 
     fn tick(&mut self, now: Instant) -> bool {
-        if let Some((since, _)) = &self.leaving {
-            return now.saturating_duration_since(*since) < LEAVE_MAX;
+        if let Some(leaving) = &self.leaving {
+            return !leaving.is_over(now);
         }
         let is_idle =
             self.idle_timeout.is_some_and(|limit| now.saturating_duration_since(self.last) >= limit);
@@ -207,7 +207,7 @@ impl Port for OtlpPort {
         if self.inbox.has_ended() {
             return false;
         }
-        self.leaving = Some((Instant::now(), cx.shared.leaving()));
+        self.leaving = Some(cx.shared.leaving());
         self.permit = None;
         self.leave.notify_one();
         self.inbox.refuse_all();

@@ -5,7 +5,7 @@ use super::metadata::Metadata;
 use engine::hand_over::Part;
 use engine::ledger::Reason;
 use engine::source::Source;
-use engine::worker::{After, LEAVE_MAX, Leaving, Port, PortContext};
+use engine::worker::{After, Leaving, Port, PortContext};
 use engine::{Feed, Read};
 use intake::files::{TailOptions, Text};
 use record::{Batch, Record};
@@ -53,7 +53,7 @@ pub struct ObjectPort {
     feed: Feed,
     current: Option<Current>,
     answers: bool,
-    leaving: Option<(Instant, Leaving)>,
+    leaving: Option<Leaving>,
     queued: bool,
 }
 
@@ -187,7 +187,7 @@ impl Port for ObjectPort {
     }
 
     fn tick(&mut self, now: Instant) -> bool {
-        self.leaving.as_ref().is_none_or(|(since, _)| now.saturating_duration_since(*since) < LEAVE_MAX)
+        self.leaving.as_ref().is_none_or(|leaving| !leaving.is_over(now))
     }
 
     /// The queue hears of what is finished, and gets back what is not.
@@ -197,7 +197,7 @@ impl Port for ObjectPort {
         }
         self.board.leave(self.turn);
         self.desk.leave();
-        self.leaving = Some((Instant::now(), cx.shared.leaving()));
+        self.leaving = Some(cx.shared.leaving());
         true
     }
 

@@ -6,9 +6,8 @@ use engine::worker::{After, Leaving, PortContext};
 use std::time::Instant;
 
 pub(in crate::sources::kafka) struct Farewell {
-    pub since: Instant,
     is_said: bool,
-    _leaving: Leaving,
+    pub leaving: Leaving,
 }
 
 impl KafkaPort {
@@ -19,8 +18,7 @@ impl KafkaPort {
         }
         self.stop_reading();
         self.revoking = None;
-        self.farewell =
-            Some(Farewell { since: Instant::now(), is_said: false, _leaving: cx.shared.leaving() });
+        self.farewell = Some(Farewell { is_said: false, leaving: cx.shared.leaving() });
         true
     }
 
