@@ -145,6 +145,9 @@ pub trait Watch {
     /// destination.
     fn look(&mut self, message: Message, sight: &mut Sight<'_>);
 
+    /// Whether it wants to hear what changes at a message: finding that out costs more than anything else.
+    fn wants_changes(&self, message: Message) -> bool;
+
     /// A parser has made a message, which comes in now: whether anything of it is to be told.
     fn follows(&mut self, source: &Source, batch: &Batch, record: &Record, cx: &mut FilterContext) -> bool;
 }
@@ -177,6 +180,11 @@ impl<A: Watch, B: Watch> Watch for Both<A, B> {
         if let Some(second) = &mut self.1 {
             second.look(message, sight);
         }
+    }
+
+    fn wants_changes(&self, message: Message) -> bool {
+        self.0.as_ref().is_some_and(|first| first.wants_changes(message))
+            || self.1.as_ref().is_some_and(|second| second.wants_changes(message))
     }
 
     fn follows(&mut self, source: &Source, batch: &Batch, record: &Record, cx: &mut FilterContext) -> bool {
@@ -261,6 +269,9 @@ impl<'a> Watching<'a> {
         if let Some(at) = self.at.clone() {
             self.tell(message, &Event::Begins(at.at()));
         }
+        if !self.by.wants_changes(message) {
+            return;
+        }
         for name in [NameId::HOST_FROM, NameId::SOURCE] {
             let Some(value) = batch.value(record, name) else { continue };
             let (what, after) = (What::Value(batch.name_of(name)), Some(value.bytes.to_vec()));
@@ -293,7 +304,7 @@ impl<'a> Watching<'a> {
 
     /// Tells how a message differs from what it was.
     pub fn tell_changes(&mut self, message: Message, batch: &Batch, index: usize, before: &Record) {
-        let Some(after) = batch.records.get(index) else { return };
+        let Some(after) = batch.records.get(index).filter(|_| self.by.wants_changes(message)) else { return };
         for change in changes(batch, before, after) {
             self.tell(message, &Event::Changed(&change));
         }

@@ -158,6 +158,10 @@ impl Watch for Told {
 
     fn look(&mut self, _: Message, _: &mut Sight<'_>) {}
 
+    fn wants_changes(&self, _: Message) -> bool {
+        true
+    }
+
     fn follows(&mut self, _: &Source, _: &Batch, _: &Record, _: &mut FilterContext) -> bool {
         true
     }

@@ -194,8 +194,10 @@ impl Run<'_, '_> {
         let Some(entered) = entered else { return };
         let Some(mut watch) = self.watch.take() else { return };
         let origin = |index: &u32| self.batch.records.get(*index as usize).map(|record| record.origin);
+        let mut came: Vec<u32> = selection.iter().filter_map(origin).collect();
+        came.sort_unstable();
         for record in &entered.records {
-            let through = selection.iter().any(|index| origin(index) == Some(record.origin));
+            let through = came.binary_search(&record.origin).is_ok();
             let message = watch.message(self.batch, record);
             watch.tell(message, &Event::Ends(entered.at, passed(through)));
         }

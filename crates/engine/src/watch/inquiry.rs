@@ -18,6 +18,7 @@ use kept::kept;
 use parking_lot::{Condvar, Mutex};
 use record::{Batch, Peer, Record, Stamp, ValueType};
 use std::net::IpAddr;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -188,6 +189,8 @@ impl Inquiry {
 
 /// Follows messages of one batch for those who asked.
 pub(crate) struct Following {
+    /// In the order of their places in the batch: of a large batch few messages are followed, and each event
+    /// of each message asks whether it is one of them.
     followed: Vec<Followed>,
     /// Of a rehearsal, which follows messages that parsers make of others too.
     looks: Option<Looks>,
@@ -258,7 +261,24 @@ impl Following {
         let peer = batch.context(record).map(|context| context.peer.clone()).unwrap_or_default();
         let mut followed = Followed::new(source, record.origin, peer, inquiry);
         followed.story.came = Some(batch.received);
-        self.followed.push(followed);
+        self.put(followed);
+    }
+
+    fn put(&mut self, followed: Followed) {
+        let at = self.followed.partition_point(|other| other.origin <= followed.origin);
+        self.followed.insert(at, followed);
+    }
+
+    /// Those that follow the message of this place.
+    fn places_of(&self, origin: u32) -> Range<usize> {
+        let from = self.followed.partition_point(|followed| followed.origin < origin);
+        let those = self.followed.iter().skip(from).take_while(|followed| followed.origin == origin);
+        from..from + those.count()
+    }
+
+    fn those_of(&mut self, origin: u32) -> &mut [Followed] {
+        let places = self.places_of(origin);
+        self.followed.get_mut(places).unwrap_or_default()
     }
 
     /// What was followed for its own sake, what was made behind what came in.
@@ -271,17 +291,22 @@ impl Watch for Following {
     fn see(&mut self, source: &Source, message: Message, event: &Event<'_>) {
         let origin = message.place_in_batch();
         let comes_in = self.looks.is_some() && matches!(event, Event::Received(_));
-        if comes_in && !self.followed.iter().any(|followed| followed.origin == origin) {
-            self.followed.push(Followed::new(source, origin, Peer::default(), None));
+        if comes_in && self.places_of(origin).is_empty() {
+            self.put(Followed::new(source, origin, Peer::default(), None));
         }
         let bytes_max = self.looks.as_ref().map_or(TEXT_BYTES_MAX, |looks| looks.bytes_max);
-        for followed in self.followed.iter_mut().filter(|f| f.origin == origin) {
+        for followed in self.those_of(origin) {
             if matches!(event, Event::Finished) {
                 followed.finish();
             } else {
                 followed.note(message, event, bytes_max);
             }
         }
+    }
+
+    fn wants_changes(&self, message: Message) -> bool {
+        let those = self.followed.get(self.places_of(message.place_in_batch())).unwrap_or_default();
+        those.iter().any(|followed| followed.looks().is_none())
     }
 
     fn follows(&mut self, source: &Source, batch: &Batch, record: &Record, cx: &mut FilterContext) -> bool {
@@ -294,23 +319,23 @@ impl Watch for Following {
                 self.followed.len() < FOLLOWED_MAX && inquiry.found.lock().len() < inquiry.asked.count;
             if has_room && fitting::fits(&inquiry.asked, batch, record, cx) {
                 let peer = batch.context(record).map(|context| context.peer.clone()).unwrap_or_default();
-                self.followed.push(Followed::new(source, record.origin, peer, Some(inquiry)));
+                self.put(Followed::new(source, record.origin, peer, Some(inquiry)));
             }
         }
-        self.followed.iter().any(|followed| followed.origin == record.origin)
+        !self.places_of(record.origin).is_empty()
     }
 
     fn look(&mut self, message: Message, sight: &mut Sight<'_>) {
         let origin = message.place_in_batch();
-        for followed in self.followed.iter_mut().filter(|f| f.origin == origin) {
-            let asked = followed.inquiry.as_ref().and_then(|inquiry| inquiry.asked.looks.as_ref());
-            let Some((texts, tags)) = asked.or(self.looks.as_ref()).and_then(|looks| looks.at(sight)) else {
-                continue;
-            };
+        let own = self.looks.take();
+        for followed in self.those_of(origin) {
+            let asked = followed.looks().or(own.as_ref());
+            let Some((texts, tags)) = asked.and_then(|looks| looks.at(sight)) else { continue };
             let step = Some((sight.at.id, sight.at.statement.clone()));
             followed.is_seen = true;
             followed.keep(step, Happened::Is { texts, tags });
         }
+        self.looks = own;
     }
 }
 
@@ -354,12 +379,20 @@ impl Followed {
         if let Event::Queued { receipt, .. } = event {
             self.is_routed = true;
             // Who looks in passing does not ask what becomes of messages.
-            if self.inquiry.as_ref().is_some_and(|inquiry| inquiry.asked.looks.is_none()) {
+            if self.inquiry.is_some() && self.looks().is_none() {
                 receipt.get_or_init(Receipt::new);
             }
         }
+        if self.looks().is_some_and(|looks| !looks.shows(event)) {
+            return;
+        }
         let Some((step, what)) = kept(event, bytes_max) else { return };
         self.keep(step.map(|at| (at.id, at.statement.clone())), what);
+    }
+
+    /// What somebody looks at in passing, who wants nothing else of it.
+    fn looks(&self) -> Option<&Looks> {
+        self.inquiry.as_ref().and_then(|inquiry| inquiry.asked.looks.as_ref())
     }
 
     fn keep(&mut self, step: Option<(StepId, Statement)>, what: Happened) {
@@ -374,7 +407,8 @@ impl Followed {
         let Some(inquiry) = &self.inquiry else { return };
         let is_meant = inquiry.asked.looks.is_none() || self.is_seen;
         if is_meant && !(inquiry.asked.is_lost && self.is_routed) && !self.is_told {
-            inquiry.take(self.story.clone());
+            let told = std::mem::take(&mut self.story.told);
+            inquiry.take(Story { told, ..self.story.clone() });
         }
         self.is_told = true;
     }

@@ -87,6 +87,10 @@ impl Watch for LogWatch {
         }
     }
 
+    fn wants_changes(&self, message: Message) -> bool {
+        !message.is_own
+    }
+
     fn follows(&mut self, _: &Source, _: &Batch, record: &Record, _: &mut FilterContext) -> bool {
         !is_own(record)
     }

@@ -1,7 +1,7 @@
 //! What is looked at on the way of messages, beside what happens to them: templates printed where messages
 //! come by, for messages for which a filter holds there.
 
-use super::{Kind, Sight};
+use super::{At, Event, Kind, Sight};
 use crate::plan_map::StepId;
 use filter::Filter;
 use std::collections::BTreeSet;
@@ -33,16 +33,24 @@ impl Looks {
         Looks { templates: Vec::new(), places: Places::Steps(BTreeSet::new()), filter: None, bytes_max }
     }
 
+    fn is_place(&self, at: At<'_>) -> bool {
+        match &self.places {
+            Places::Destinations => at.statement.kind == Kind::Destination,
+            Places::All => true,
+            Places::Steps(steps) => steps.contains(&at.id),
+        }
+    }
+
+    /// What is written there belongs to what is seen; nothing else that happens to a message does.
+    pub fn shows(&self, event: &Event<'_>) -> bool {
+        matches!(event, Event::Queued { at, .. } if self.is_place(*at))
+    }
+
     /// The templates printed for a message, and its tags, where it is looked at.
     pub fn at(&self, sight: &mut Sight<'_>) -> Option<(Vec<Vec<u8>>, Vec<String>)> {
-        let is_place = match &self.places {
-            Places::Destinations => sight.at.statement.kind == Kind::Destination,
-            Places::All => true,
-            Places::Steps(steps) => steps.contains(&sight.at.id),
-        };
         let (batch, record) = (sight.batch, sight.record);
         let holds = |filter: &Arc<Filter>| filter.holds_for(batch, record, sight.cx);
-        if !is_place || !self.filter.as_ref().is_none_or(holds) {
+        if !self.is_place(sight.at) || !self.filter.as_ref().is_none_or(holds) {
             return None;
         }
         let print = |template: &Arc<Template>| {
