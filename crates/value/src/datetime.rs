@@ -106,7 +106,11 @@ impl Moment {
         let offset = match zone.split_at_checked(1) {
             Some((sign, rest)) => {
                 let (hours, minutes) = rest.split_once(':')?;
-                let secs = hours.parse::<i32>().ok()?.checked_mul(3600)? + minutes.parse::<i32>().ok()? * 60;
+                let number = |text: &str| {
+                    let is_number = text.len() <= 2 && text.bytes().all(|b| b.is_ascii_digit());
+                    text.parse::<i32>().ok().filter(|_| is_number)
+                };
+                let secs = number(hours)? * 3600 + number(minutes)? * 60;
                 if sign == "-" { -secs } else { secs }
             }
             None => 0,
@@ -147,6 +151,8 @@ mod tests {
             Moment::read(b"").is_none()
                 && Moment::read(b"x").is_none()
                 && Moment::read(b"1.2+99:00").is_none()
+                && Moment::read(b"1.2+1:99999999").is_none()
+                && Moment::read(b"1.2+1:-5").is_none()
         );
     }
 }

@@ -1,5 +1,8 @@
 //! A format of strptime, compiled.
 
+/// Digits of `%s` that `date-parser()` takes.
+const EPOCH_DIGITS_MAX: usize = 12;
+
 /// One step of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item {
@@ -17,7 +20,8 @@ pub enum Item {
     AnyFraction,
     /// A zone, or nothing.
     AnyZone,
-    Epoch,
+    /// Seconds since 1970, with so many digits at most.
+    Epoch(usize),
 }
 
 /// What a number means; digits and bounds are in [`Number::bounds`].
@@ -62,8 +66,8 @@ pub struct Format {
 }
 
 impl Format {
-    /// As FilterX reads: a fraction may be missing or have a dot before it, and the zone of `%Z` may
-    /// be missing.
+    /// As FilterX reads: a fraction may be missing or have a dot before it, the zone of `%Z` may be
+    /// missing, and `%s` takes all digits there are.
     pub fn lenient(text: &str) -> Result<Format, String> {
         let mut format = Format::compile(text)?;
         // Each conversion of a zone made one such item, in order.
@@ -71,6 +75,7 @@ impl Format {
         for item in &mut format.items {
             match item {
                 Item::Fraction => *item = Item::AnyFraction,
+                Item::Epoch(_) => *item = Item::Epoch(usize::MAX),
                 Item::Zone if letters.by_ref().find(|c| matches!(c, 'z' | 'Z')) == Some('Z') => {
                     *item = Item::AnyZone;
                 }
@@ -142,7 +147,7 @@ fn conversion(letter: u8, items: &mut Vec<Item>) -> Option<()> {
         b'n' | b't' => Item::Blank,
         b'p' => Item::AmPm,
         b'S' => Item::Number(Number::Second),
-        b's' => Item::Epoch,
+        b's' => Item::Epoch(EPOCH_DIGITS_MAX),
         b'U' | b'W' | b'V' => Item::Number(Number::Ignored(2, 53)),
         b'u' | b'w' => Item::Number(Number::Ignored(1, 7)),
         b'Y' => Item::Number(Number::Year),

@@ -99,10 +99,12 @@ impl Fields {
                 self.item(Item::Fraction, dotted.unwrap_or(text), now, named).or(Some(text))
             }
             Item::AnyZone => self.item(Item::Zone, text, now, named).or(Some(text)),
-            Item::Epoch => {
-                let (digits, rest) = digits(text, 12)?;
-                self.epoch = std::str::from_utf8(digits).ok()?.parse().ok();
-                Some(rest)
+            Item::Epoch(most) => {
+                let (digits, rest) = digits(text, most)?;
+                let secs: i64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+                // Microseconds of it have to fit.
+                self.epoch = Some(secs).filter(|secs| *secs < i64::MAX / 1_000_000);
+                self.epoch.map(|_| rest)
             }
         }
     }
