@@ -49,6 +49,8 @@ pub enum Form {
     Fields,
     /// A variable, or an element of one.
     Target,
+    /// The same, or a container that the call alone has.
+    Holder,
 }
 
 impl Form {
@@ -62,6 +64,7 @@ impl Form {
             Form::Texts => "a list of fixed texts".to_owned(),
             Form::Fields => "a dict whose keys are fixed texts".to_owned(),
             Form::Target => "a variable or an element of one".to_owned(),
+            Form::Holder => "a variable or an element of one, or what an expression makes".to_owned(),
         }
     }
 }
@@ -89,6 +92,10 @@ impl Parameter {
 
     pub(crate) const fn target(name: &'static str) -> Parameter {
         Parameter::of(name, Form::Target)
+    }
+
+    pub(crate) const fn holder(name: &'static str) -> Parameter {
+        Parameter::of(name, Form::Holder)
     }
 
     pub(crate) const fn form(name: &'static str, form: Form) -> Parameter {

@@ -51,6 +51,8 @@ pub enum Expr {
     Add(Box<(Expr, Expr)>),
     Calculate(Calculate, Box<(Expr, Expr)>),
     Isset(Box<Target>),
+    /// The same of an element of what an expression makes.
+    IsThere(Box<Expr>),
     Unset(Box<[Target]>),
     Move(Box<Target>),
     Plain(Plain, Box<[Expr]>),
@@ -98,6 +100,13 @@ pub struct Layout {
 pub struct Target {
     pub variable: u32,
     pub path: Box<[Step]>,
+}
+
+/// A container that is changed in place.
+pub enum Holder {
+    Target(Target),
+    /// What an expression makes, which nobody else has.
+    Made(Expr),
 }
 
 pub enum Step {

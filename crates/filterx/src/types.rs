@@ -104,7 +104,7 @@ impl Types {
             Value::Labels(_) => Types::LABELS,
             Value::Ip(_) => Types::IP,
             Value::Subnet(_) => Types::SUBNET,
-            Value::Json(_) => Types::ANY,
+            Value::Json(_) | Value::Unread(..) => Types::ANY,
             Value::Otel(kind, _) => match kind {
                 Otel::LogRecord => Types::OTEL_LOGRECORD,
                 Otel::Resource => Types::OTEL_RESOURCE,

@@ -56,6 +56,8 @@ pub enum Value {
     Subnet(Span),
     /// JSON that nobody has looked into yet.
     Json(Span),
+    /// The text of a value of another type at which nobody has looked yet: it need not be one.
+    Unread(Scalar, Span),
     /// A message of OpenTelemetry's protocol: its fields or elements.
     Otel(Otel, Node),
     /// A message of Google Pub/Sub: its data, and a dict of its attributes.
@@ -63,6 +65,15 @@ pub enum Value {
 }
 
 const _: () = assert!(size_of::<Value>() == 16);
+
+/// What a text is the value of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scalar {
+    Boolean,
+    Integer,
+    Double,
+    Datetime,
+}
 
 /// Which message of OpenTelemetry's protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +116,7 @@ impl Value {
             Value::Ip(_) => "ip",
             Value::Subnet(_) => "subnet",
             Value::Json(_) => "json",
+            Value::Unread(..) => "message_value",
             Value::Otel(kind, _) => kind.name(),
             Value::Pubsub(_) => "pubsub_message",
         }

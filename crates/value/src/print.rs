@@ -80,7 +80,7 @@ impl Print<'_> {
             Value::Double(n) if self.style == Style::Json && !n.is_finite() => out.extend_from_slice(b"null"),
             Value::Double(n) => put_double(n, out),
             Value::String(span) => self.string(span, out),
-            Value::Json(span) => out.extend_from_slice(span.of(self.text)),
+            Value::Json(span) | Value::Unread(_, span) => out.extend_from_slice(span.of(self.text)),
             Value::Dict(node) | Value::List(node) | Value::Tuple(node) | Value::Labels(node) => {
                 if let (Some(text), Value::Dict(_) | Value::List(_)) = (self.trees.whole_text(node), value) {
                     return out.extend_from_slice(text.of(self.text));

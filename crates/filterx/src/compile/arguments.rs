@@ -2,11 +2,12 @@
 
 use super::types::types_of;
 use super::{Compiler, Only};
-use crate::ast::{self, Extent, Kind, Unary};
+use crate::ast::{self, Extent, Kind};
 use crate::function::{Build, Form, Function, Parameter};
 use crate::functions;
-use crate::program::{ARGUMENTS_MAX, Expr, Operation, Plain, Target};
+use crate::program::{ARGUMENTS_MAX, Expr, Holder, Operation, Plain, Target};
 use diag::Diagnostic;
+use value::Value;
 
 /// The arguments of a call, by the number of their parameter.
 pub struct Arguments<'c, 'a> {
@@ -184,6 +185,13 @@ impl Arguments<'_, '_> {
         self.targets(at, &what)?.into_vec().pop()
     }
 
+    /// A container that the function changes in place.
+    pub fn holder(&mut self, at: usize) -> Option<Holder> {
+        let written = self.ast(at)?.clone();
+        let what = format!("{}()", self.function.name);
+        self.compiler.holder(&written, &what)
+    }
+
     fn not_literal<T>(&mut self, at: usize) -> Option<T> {
         let parameter = self.parameter(at)?;
         let text = format!(
@@ -216,24 +224,18 @@ impl Arguments<'_, '_> {
     }
 
     pub fn flag(&mut self, at: usize, default: bool) -> Option<bool> {
-        match self.ast(at).map(|expr| &expr.kind) {
-            None => Some(default),
-            Some(Kind::Boolean(b)) => Some(*b),
-            Some(_) => self.not_literal(at),
+        let Some(written) = self.ast(at).cloned() else { return Some(default) };
+        match self.compiler.expr(&written)? {
+            Expr::Value(Value::Boolean(b)) => Some(b),
+            _ => self.not_literal(at),
         }
     }
 
     pub fn number(&mut self, at: usize, default: i64) -> Option<i64> {
-        match self.ast(at).map(|expr| &expr.kind) {
-            None => Some(default),
-            Some(Kind::Integer(n)) => Some(*n),
-            Some(Kind::Unary(Unary::Plus, inner)) if matches!(inner.kind, Kind::Integer(_)) => {
-                match inner.kind {
-                    Kind::Integer(n) => Some(n),
-                    _ => None,
-                }
-            }
-            Some(_) => self.not_literal(at),
+        let Some(written) = self.ast(at).cloned() else { return Some(default) };
+        match self.compiler.expr(&written)? {
+            Expr::Value(Value::Integer(n)) => Some(n),
+            _ => self.not_literal(at),
         }
     }
 

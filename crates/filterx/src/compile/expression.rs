@@ -145,7 +145,7 @@ impl Compiler<'_> {
             return None;
         };
         let utf8 = bytes.starts_with(b"(*UTF8)");
-        let options = PatternOptions { utf8, ..PatternOptions::default() };
+        let options = PatternOptions { utf8, dupnames: true, ..PatternOptions::default() };
         let pattern = self.pattern(bytes, &options, pattern.at);
         Some(Expr::Matches(matches, Box::new((value?, pattern?))))
     }
@@ -163,20 +163,15 @@ impl Compiler<'_> {
     }
 
     fn isset(&mut self, of: &ast::Expr) -> Option<Expr> {
-        let may_be = match &of.kind {
-            Kind::Name(_) | Kind::Attribute(..) | Kind::Element(..) => true,
-            Kind::Message(name) => {
-                // A macro always has a value.
-                if template::is_computed(name) {
-                    return Some(Expr::Value(Value::Boolean(true)));
-                }
-                true
+        let is_element = matches!(of.kind, Kind::Attribute(..) | Kind::Element(..));
+        match &of.kind {
+            // A macro always has a value.
+            Kind::Message(name) if template::is_computed(name) => {
+                return Some(Expr::Value(Value::Boolean(true)));
             }
-            Kind::Text(text, _) => text.first() == Some(&b'$'),
-            _ => false,
-        };
-        if !may_be {
-            return Some(Expr::Value(Value::Boolean(false)));
+            _ if Self::is_target(of) => {}
+            _ if is_element => return self.expr(of).map(|element| Expr::IsThere(Box::new(element))),
+            _ => return Some(Expr::Value(Value::Boolean(false))),
         }
         let target: Target = self.target(of, "isset()")?;
         Some(Expr::Isset(Box::new(target)))

@@ -1,8 +1,9 @@
 //! What can be assigned to, unset and asked for.
 
 use super::Compiler;
+use super::texts::single_name;
 use crate::ast::{Expr as Written, Kind, Quote};
-use crate::program::{Expr, Step, Target};
+use crate::program::{Expr, Holder, Step, Target};
 
 impl Compiler<'_> {
     /// A variable or an element below one. `what` says what it is for.
@@ -13,14 +14,12 @@ impl Compiler<'_> {
     }
 
     fn target_root(&mut self, expr: &Written, what: &str, path: &mut Vec<Step>) -> Option<u32> {
+        if let Some(name) = referred(expr) {
+            return self.settable(name, expr, what);
+        }
         match &expr.kind {
             Kind::Name(name) => self.block_variable(name, expr.at),
             Kind::Message(name) => self.settable(name, expr, what),
-            Kind::Text(text, quote) if *quote != Quote::Slash => {
-                let name = std::str::from_utf8(text).ok()?.strip_prefix('$')?;
-                let name = name.strip_prefix('{').and_then(|n| n.strip_suffix('}')).unwrap_or(name);
-                self.settable(name, expr, what)
-            }
             Kind::Attribute(of, name) => {
                 let variable = self.target_root(of, what, path);
                 let key = self.text(name.text.as_bytes());
@@ -46,6 +45,25 @@ impl Compiler<'_> {
         }
     }
 
+    /// A container to be changed: a variable, an element of one, or what an expression makes.
+    pub fn holder(&mut self, expr: &Written, what: &str) -> Option<Holder> {
+        if !Self::is_target(expr) {
+            return self.expr(expr).map(Holder::Made);
+        }
+        let target = self.target(expr, what)?;
+        self.note_write(target.variable);
+        Some(Holder::Target(target))
+    }
+
+    /// Whether it is a variable or an element of one.
+    pub fn is_target(expr: &Written) -> bool {
+        match &expr.kind {
+            Kind::Name(_) | Kind::Message(_) => true,
+            Kind::Attribute(of, _) | Kind::Element(of, _) => Self::is_target(of),
+            _ => referred(expr).is_some(),
+        }
+    }
+
     fn settable(&mut self, name: &str, expr: &Written, what: &str) -> Option<u32> {
         if let Some(id) = template::value_name(name) {
             return self.message_variable(id, expr.at);
@@ -53,5 +71,13 @@ impl Compiler<'_> {
         let text = format!("`${name}` is computed from the message: {what} cannot be used with it");
         self.wrong_with("Y0108", text, expr.at, "give the value another name");
         None
+    }
+}
+
+/// The name in `"$name"` or `"${name}"`, which stands for the variable.
+fn referred(expr: &Written) -> Option<&str> {
+    match &expr.kind {
+        Kind::Text(text, Quote::Double | Quote::Single) => single_name(std::str::from_utf8(text).ok()?),
+        _ => None,
     }
 }

@@ -102,7 +102,7 @@ fn literal_of(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The name of a text that is one reference and nothing else.
-fn single_name(text: &str) -> Option<&str> {
+pub(super) fn single_name(text: &str) -> Option<&str> {
     let name = text.strip_prefix('$')?;
     if let Some(inside) = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
         let is_plain = !inside.is_empty() && !inside.contains(['}', '$']) && !inside.contains(":-");

@@ -22,6 +22,7 @@ pub fn types_of(expr: &Expr) -> Types {
         | Expr::Matches(..)
         | Expr::In(..)
         | Expr::Isset(_)
+        | Expr::IsThere(_)
         | Expr::Unset(_) => Types::BOOLEAN,
         Expr::Minus(_) | Expr::Plus(_) | Expr::Calculate(..) => Types::NUMBER,
         Expr::Ternary(parts) => match &parts.1 {

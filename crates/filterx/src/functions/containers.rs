@@ -5,7 +5,7 @@ mod fields;
 
 use super::convert::first;
 use crate::function::{Build, Form, Function, Parameter};
-use crate::program::{Expr, Operation, Target};
+use crate::program::{Expr, Holder, Operation};
 use crate::run::{Eval, Halt, Run};
 use crate::types::Types;
 use value::{Node, Otel, Value};
@@ -38,7 +38,7 @@ pub const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "flatten",
-        parameters: &[Parameter::target("dict"), Parameter::named("separator", Form::Text, "\".\"")],
+        parameters: &[Parameter::holder("dict"), Parameter::named("separator", Form::Text, "\".\"")],
         returns: Types::BOOLEAN,
         help: "Lifts the keys of dicts inside a dict up into it, joined with the separator. Lists stay what they are, and dicts that are empty vanish. The \
                dict itself is changed; what is returned is true.",
@@ -47,15 +47,15 @@ pub const FUNCTIONS: &[Function] = &[
             "{\"x\":1,\"a.b\":1,\"a.c\":[]}",
         )],
         build: Build::Made(|args| {
-            let target = args.target(0);
+            let dict = args.holder(0);
             let separator = args.text(1, ".")?;
-            args.made(Flatten { target: target?, separator })
+            args.made(Flatten { dict: dict?, separator })
         }),
     },
     Function {
         name: "unset_empties",
         parameters: &[
-            Parameter::target("container"),
+            Parameter::holder("container"),
             Parameter::named("recursive", Form::Flag, "true"),
             Parameter::named("ignorecase", Form::Flag, "false"),
             Parameter::named("targets", Form::Expression, "`[\"\", null, [], {}]`"),
@@ -80,7 +80,7 @@ pub const FUNCTIONS: &[Function] = &[
     Function {
         name: "set_fields",
         parameters: &[
-            Parameter::target("dict"),
+            Parameter::holder("dict"),
             Parameter::named("overrides", Form::Fields, "none"),
             Parameter::named("defaults", Form::Fields, "none"),
             Parameter::named("replacements", Form::Fields, "none"),
@@ -140,15 +140,31 @@ impl Operation for ToPairs {
 const DEPTH_MAX: usize = 128;
 
 struct Flatten {
-    target: Target,
+    dict: Holder,
     separator: Vec<u8>,
 }
 
 impl Operation for Flatten {
     fn run(&self, run: &mut Run<'_>) -> Eval {
-        let value = run.own_target(&self.target)?;
+        let value = run.own_holder(&self.dict)?;
         let Value::Dict(node) = value else { return run.error("Argument must be a dict") };
         let cells = run.cells(value).to_vec();
+        let result = self.flatten(run, node, &cells);
+        if result.is_err() {
+            // Nothing of it is lost where somebody passes over the error.
+            run.trees().truncate(node, 0);
+            for cell in &cells {
+                if run.trees().push(node, *cell).is_err() {
+                    return run.full();
+                }
+            }
+        }
+        result.map(|()| Value::Boolean(true))
+    }
+}
+
+impl Flatten {
+    fn flatten(&self, run: &mut Run<'_>, node: Node, cells: &[Value]) -> Result<(), Halt> {
         run.trees().truncate(node, 0);
         let mut nested = Vec::new();
         for pair in cells.chunks_exact(2) {
@@ -162,11 +178,9 @@ impl Operation for Flatten {
             let mut path = run.bytes(key).to_vec();
             self.lift(run, node, inner, &mut path, 0)?;
         }
-        Ok(Value::Boolean(true))
+        Ok(())
     }
-}
 
-impl Flatten {
     fn lift(
         &self,
         run: &mut Run<'_>,

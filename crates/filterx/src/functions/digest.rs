@@ -1,10 +1,9 @@
 //! Digests of texts and bytes.
 
-use super::convert::first;
-use super::encode::{DATA, function, put_hex};
+use super::encode::{DATA, data_argument, function, put_hex};
 use crate::function::{Build, Form, Function, Parameter};
 use crate::program::{Expr, Operation};
-use crate::run::{Eval, Failure, Run};
+use crate::run::{Eval, Run};
 use crate::types::Types;
 use blake2::{Blake2b512, Blake2s256};
 use md5::Md5;
@@ -125,21 +124,16 @@ struct DigestBy {
 impl Operation for DigestBy {
     fn run(&self, run: &mut Run<'_>) -> Eval {
         let value = run.eval(&self.data)?;
-        if value.span().is_none() {
-            return run.fail(Failure::Type("Argument must be string or bytes typed", value.type_name()));
-        }
-        let digest = (self.run)(run.bytes(value));
+        let data = data_argument(run, &[value])?;
+        let digest = (self.run)(run.batch.bytes(data));
         run.place(&digest).map(Value::Bytes)
     }
 }
 
 fn digest_text<D: Digest>(run: &mut Run<'_>, args: &[Value]) -> Eval {
-    let value = first(args);
-    if value.span().is_none() {
-        return run.fail(Failure::Type("Argument must be string or bytes typed", value.type_name()));
-    }
+    let data = data_argument(run, args)?;
     run.made(|run, out| {
-        put_hex(&D::digest(run.bytes(value)), out);
+        put_hex(&D::digest(run.batch.bytes(data)), out);
         Ok(())
     })
 }

@@ -1,12 +1,13 @@
 //! Encodings and random ids.
 
 use super::convert::first;
+use super::strings::text_argument;
 use crate::function::{Build, Function, Parameter};
-use crate::run::{Eval, Run};
+use crate::run::{Eval, Failure, Halt, Run};
 use crate::types::Types;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use value::Value;
+use value::{Span, Value};
 
 pub(super) const DATA: &[Parameter] = &[Parameter::value("data", Types::BINARY)];
 const TEXT: &[Parameter] = &[Parameter::value("text", Types::STRING)];
@@ -28,9 +29,9 @@ pub const FUNCTIONS: &[Function] = &[
         "The bytes in base64.",
         &[("base64_encode(\"foo\")", "\"Zm9v\"")],
         Build::Plain(|run, args| {
-            let value = first(args);
+            let data = data_argument(run, args)?;
             run.made(|run, out| {
-                out.extend_from_slice(STANDARD.encode(run.bytes(value)).as_bytes());
+                out.extend_from_slice(STANDARD.encode(run.batch.bytes(data)).as_bytes());
                 Ok(())
             })
         }),
@@ -41,7 +42,8 @@ pub const FUNCTIONS: &[Function] = &[
         "What a text in base64 stands for. Other characters are passed over.",
         &[("string(base64_decode(\"Zm9v\"))", "\"foo\""), ("base64_decode(\"Z m-9v==\")", "bytes(\"foo\")")],
         Build::Plain(|run, args| {
-            let decoded = base64_decode(run.bytes(first(args)));
+            let text = text_argument(run, args, 0)?;
+            let decoded = base64_decode(run.batch.bytes(text));
             run.place(&decoded).map(Value::Bytes)
         }),
     )
@@ -52,9 +54,9 @@ pub const FUNCTIONS: &[Function] = &[
         "The bytes in hexadecimal.",
         &[("hex_encode(\"foo\")", "\"666f6f\"")],
         Build::Plain(|run, args| {
-            let value = first(args);
+            let data = data_argument(run, args)?;
             run.made(|run, out| {
-                put_hex(run.bytes(value), out);
+                put_hex(run.batch.bytes(data), out);
                 Ok(())
             })
         }),
@@ -68,7 +70,8 @@ pub const FUNCTIONS: &[Function] = &[
             ("hex_decode(\"6\")", "error: Failed to decode hexadecimal text"),
         ],
         Build::Plain(|run, args| {
-            let text = run.bytes(first(args)).to_vec();
+            let text = text_argument(run, args, 0)?;
+            let text = run.batch.bytes(text).to_vec();
             let digit = |b: u8| char::from(b).to_digit(16).map(|d| d as u8);
             let bytes: Option<Vec<u8>> = match text.len() % 2 {
                 0 => text.chunks_exact(2).map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect(),
@@ -87,9 +90,9 @@ pub const FUNCTIONS: &[Function] = &[
         "The text with `%XX` for what a URL does not allow.",
         &[("urlencode(\"a b/c\")", "\"a%20b%2Fc\"")],
         Build::Plain(|run, args| {
-            let value = first(args);
+            let text = text_argument(run, args, 0)?;
             run.made(|run, out| {
-                for byte in run.bytes(value) {
+                for byte in run.batch.bytes(text) {
                     match byte {
                         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
                             out.push(*byte)
@@ -115,7 +118,8 @@ pub const FUNCTIONS: &[Function] = &[
             ("urldecode(\"%2\")", "error: Failed to decode URL encoded text"),
         ],
         Build::Plain(|run, args| {
-            let text = run.bytes(first(args)).to_vec();
+            let text = text_argument(run, args, 0)?;
+            let text = run.batch.bytes(text).to_vec();
             match url_decode(&text) {
                 Some(decoded) => run.string(&decoded),
                 None => run.error("Failed to decode URL encoded text"),
@@ -127,7 +131,10 @@ pub const FUNCTIONS: &[Function] = &[
         TEXT,
         "Whether the text is valid UTF-8.",
         &[("utf8_validate(\"a\\xffb\")", "false"), ("utf8_validate(\"a\")", "true")],
-        Build::Plain(|run, args| Ok(Value::Boolean(std::str::from_utf8(run.bytes(first(args))).is_ok()))),
+        Build::Plain(|run, args| {
+            let text = text_argument(run, args, 0)?;
+            Ok(Value::Boolean(std::str::from_utf8(run.batch.bytes(text)).is_ok()))
+        }),
     )
     .returning(Types::BOOLEAN),
     function(
@@ -136,9 +143,9 @@ pub const FUNCTIONS: &[Function] = &[
         "The text with `\\xNN` for each byte that is not UTF-8.",
         &[("utf8_sanitize(\"a\\xffb\")", "\"a\\\\xffb\"")],
         Build::Plain(|run, args| {
-            let value = first(args);
+            let text = text_argument(run, args, 0)?;
             run.made(|run, out| {
-                for chunk in run.bytes(value).utf8_chunks() {
+                for chunk in run.batch.bytes(text).utf8_chunks() {
                     out.extend_from_slice(chunk.valid().as_bytes());
                     for byte in chunk.invalid() {
                         out.extend_from_slice(b"\\x");
@@ -171,6 +178,14 @@ pub const FUNCTIONS: &[Function] = &[
         Build::Plain(|run, _| uuid(run, 7)),
     ),
 ];
+
+/// The bytes of an argument that is a text or bytes.
+pub(super) fn data_argument(run: &mut Run<'_>, args: &[Value]) -> Result<Span, Halt> {
+    match first(args).span() {
+        Some(span) => Ok(span),
+        None => run.fail(Failure::Type("Argument must be string or bytes typed", first(args).type_name())),
+    }
+}
 
 pub(super) fn put_hex(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";

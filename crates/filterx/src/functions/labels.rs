@@ -2,8 +2,8 @@
 
 use super::convert::first;
 use crate::function::{Build, Function, Parameter};
-use crate::program::{Operation, Target};
-use crate::run::{Eval, Halt, Run};
+use crate::program::{Holder, Operation};
+use crate::run::{Eval, Failure, Halt, Run};
 use crate::types::Types;
 use value::{Node, Value};
 
@@ -24,18 +24,22 @@ pub const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "dedup_metrics_labels",
-        parameters: &[Parameter::target("labels")],
+        parameters: &[Parameter::holder("labels")],
         returns: Types::BOOLEAN,
         help: "Leaves of labels with one name the last.",
         examples: &[("m = metrics_labels(); m.a = 1; m.a = 2; dedup_metrics_labels(m); len(m)", "1")],
         build: Build::Made(|args| {
-            let target = args.target(0)?;
-            args.made(Dedup(target))
+            let labels = args.holder(0)?;
+            args.made(Dedup(labels))
         }),
     },
 ];
 
 fn labels(run: &mut Run<'_>, args: &[Value]) -> Eval {
+    let is_mapping = Types::of(first(args)).meets(Types::MAPPING);
+    if !args.is_empty() && !is_mapping {
+        return run.fail(Failure::Type("Argument must be a dict", first(args).type_name()));
+    }
     let node = run.new_dict()?;
     for at in 0..run.cells(first(args)).len() / 2 {
         let cell = |run: &Run<'_>, at: usize| run.cells(first(args)).get(at).copied().unwrap_or_default();
@@ -82,11 +86,11 @@ pub(super) fn refill(run: &mut Run<'_>, node: Node, cells: &[Value]) {
     run.trees().truncate(node, cells.len());
 }
 
-struct Dedup(Target);
+struct Dedup(Holder);
 
 impl Operation for Dedup {
     fn run(&self, run: &mut Run<'_>) -> Eval {
-        let value = run.own_target(&self.0)?;
+        let value = run.own_holder(&self.0)?;
         let Value::Labels(node) = value else { return run.error("Argument must be metrics_labels") };
         let batch = &mut *run.batch;
         match batch.trees.merge_duplicates(node, &batch.text) {

@@ -217,6 +217,7 @@ fn any(run: &mut Run<'_>, value: Value) -> Eval {
         Value::Dict(_) | Value::Labels(_) => (Otel::KvList, 2),
         Value::List(_) | Value::Tuple(_) => (Otel::Array, 1),
         Value::Datetime { micros, .. } => return Ok(Value::Integer(micros)),
+        Value::Protobuf(span) => return Ok(Value::Bytes(span)),
         Value::Ip(_) | Value::Subnet(_) => {
             let text = run.text_of(value)?;
             return Ok(Value::String(text));

@@ -76,7 +76,7 @@ pub const FUNCTIONS: &[Function] = &[
             Parameter::named("dialect", Form::Text, "\"escape-none\""),
             Parameter::named("greedy", Form::Flag, "false"),
             Parameter::named("strip_whitespace", Form::Flag, "false"),
-            Parameter::named("quote_pairs", Form::Text, "`\"` and `'`"),
+            Parameter::named("quote_pairs", Form::Texts, "`\"` and `'`"),
             Parameter::named("strip_whitespaces", Form::Flag, "false"),
         ],
         returns: Types::DICT.or(Types::LIST),

@@ -70,13 +70,15 @@ struct Search {
     list_mode: bool,
     /// Number of a group and of the text that is its key, in the order of the result.
     keys: Vec<(usize, u32)>,
+    /// Several groups have one name: the last that took part counts.
+    may_repeat: bool,
 }
 
 fn search(args: &mut Arguments<'_, '_>) -> Option<Expr> {
     let written = args.ast(0)?.clone();
     let text = args.expr(&written);
     let (keep_zero, list_mode) = (args.flag(2, false), args.flag(3, false));
-    let options = PatternOptions { captures: true, ..PatternOptions::default() };
+    let options = PatternOptions { captures: true, dupnames: true, ..PatternOptions::default() };
     let pattern = compiled(args, &options)?;
     let (keep_zero, list_mode) = (keep_zero?, list_mode?);
     let names = pattern.names().to_vec();
@@ -90,8 +92,9 @@ fn search(args: &mut Arguments<'_, '_>) -> Option<Expr> {
         }
     }
     named.sort();
+    let may_repeat = named.windows(2).any(|two| matches!(two, [a, b] if a.0 == b.0));
     keys.extend(named.into_iter().map(|(name, group)| (group, args.compiler.text(name.as_bytes()))));
-    args.made(Search { text: text?, pattern, keep_zero, list_mode, keys })
+    args.made(Search { text: text?, pattern, keep_zero, list_mode, keys, may_repeat })
 }
 
 /// The pattern that is the second argument.
@@ -135,8 +138,7 @@ impl Operation for Search {
             run.cx.work.slots = slots;
             kept?;
         }
-        // No two groups have one key.
-        let node = run.node_of_stack(mark, false)?;
+        let node = run.node_of_stack(mark, self.may_repeat && !self.list_mode)?;
         Ok(if self.list_mode { Value::List(node) } else { Value::Dict(node) })
     }
 }
@@ -164,8 +166,15 @@ fn subst(args: &mut Arguments<'_, '_>) -> Option<Expr> {
         .into();
     let flag = |at: usize| flags.get(at).copied().flatten();
     let (global, utf8, ignore_case) = (flag(0)?, flag(2)?, flag(3)?);
-    let options =
-        PatternOptions { captures: true, utf8, ignore_case, newline: flag(4)?, ..PatternOptions::default() };
+    let newline = flag(4)?;
+    let options = PatternOptions {
+        captures: true,
+        dupnames: true,
+        utf8,
+        ignore_case,
+        newline,
+        ..PatternOptions::default()
+    };
     let pattern = compiled(args, &options)?;
     let parts = parts(&replacement?, flag(5)?);
     args.made(Subst { text: text?, pattern, global, utf8, parts })

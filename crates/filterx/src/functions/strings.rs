@@ -28,7 +28,7 @@ pub const FUNCTIONS: &[Function] = &[
             value @ (Value::List(_) | Value::Tuple(_)) => Ok(Value::Integer(run.cells(value).len() as i64)),
             value => match value.span() {
                 Some(span) => Ok(Value::Integer(i64::from(span.len))),
-                None => run.fail(Failure::Type("Object does not support len()", value.type_name())),
+                None => run.fail(Failure::Cannot("Object does not support len()", value.type_name())),
             },
         }),
     },

@@ -21,7 +21,8 @@ impl Operation for Vars {
             let known = run.variables.iter().any(|v| v.of == Of::Block(name)) || seen.contains(&name);
             let Some(text) = name_of(name).strip_prefix('}').filter(|_| !known) else { continue };
             seen.push(name);
-            if let Some(value) = value {
+            // A text that is no value of its type is left out.
+            if let Some(Ok(value)) = value.map(|value| run.looked_into(value)) {
                 run.trees().share(value);
                 run.set_text(dict, text.as_bytes(), value)?;
             }
@@ -35,7 +36,7 @@ impl Operation for Vars {
                 run.is_set(number as u32)?;
             }
             if run.memory.slots.get(number).is_some_and(|slot| slot.state == State::Set) {
-                let value = run.variable(number as u32)?;
+                let Ok(value) = run.variable(number as u32) else { continue };
                 run.trees().share(value);
                 run.set_text(dict, variable.name.as_bytes(), value)?;
             }

@@ -4,7 +4,7 @@
 use super::{Eval, Failure, Halt, Run, State};
 use crate::ast::AssignBy;
 use crate::compile::Only;
-use crate::program::{Expr, Of, Step, Target};
+use crate::program::{Expr, Holder, Of, Step, Target};
 use value::{Node, Offset, Otel, Value, ZoneSource};
 
 const SET_FAILED: &str = "Failed to set element of object: set-subscript() method failed";
@@ -183,6 +183,21 @@ impl Run<'_> {
         owned
     }
 
+    /// The same of a container that need not be held by anybody.
+    pub fn own_holder(&mut self, holder: &Holder) -> Eval {
+        match holder {
+            Holder::Target(target) => self.own_target(target),
+            Holder::Made(expr) => {
+                let value = self.eval_owned(expr)?;
+                let value = self.looked_into(value)?;
+                match value.node() {
+                    Some(node) => Ok(value.with_node(self.own(node)?)),
+                    None => Ok(value),
+                }
+            }
+        }
+    }
+
     pub(crate) fn isset(&mut self, target: &Target) -> Eval {
         if !self.is_set(target.variable)? {
             return Ok(Value::Boolean(false));
@@ -193,6 +208,19 @@ impl Run<'_> {
         match self.read_target(target) {
             Ok(_) => Ok(Value::Boolean(true)),
             Err(Halt) if self.is_error() => Ok(Value::Boolean(false)),
+            Err(Halt) => Err(Halt),
+        }
+    }
+
+    /// Whether an element of what an expression makes is there.
+    pub(crate) fn is_there(&mut self, element: &Expr) -> Eval {
+        let depth = self.memory.stack.len();
+        match self.eval(element) {
+            Ok(_) => Ok(Value::Boolean(true)),
+            Err(Halt) if self.is_error() => {
+                self.memory.stack.truncate(depth);
+                Ok(Value::Boolean(false))
+            }
             Err(Halt) => Err(Halt),
         }
     }

@@ -83,10 +83,11 @@ impl Run<'_> {
                     Err(Halt) if self.is_error() => false,
                     Err(Halt) => return Err(Halt),
                 },
-                Label::Range(low, high) => {
-                    let (low, high) = (self.eval(low)?, self.eval(high)?);
-                    self.is_in_range(value, low, high)?
-                }
+                Label::Range(low, high) => match self.both(low, high) {
+                    Ok((low, high)) => self.is_in_range(value, low, high)?,
+                    Err(Halt) if self.is_error() => false,
+                    Err(Halt) => return Err(Halt),
+                },
             };
             if fits {
                 return Ok(Some(*case));

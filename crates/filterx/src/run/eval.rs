@@ -1,5 +1,6 @@
 //! Expressions to values.
 
+use super::message::type_of;
 use super::{Eval, Failure, Halt, Run};
 use crate::ast::{By, Compare};
 use crate::program::{ARGUMENTS_MAX, Expr, Layout, Pair, Target};
@@ -42,12 +43,12 @@ impl Run<'_> {
             Expr::IsText(of, text, equal) => self.is_text(of, *text, *equal),
             Expr::Compare(compare, by, sides) => self.comparison(*compare, *by, sides),
             Expr::Same(same, sides) => {
-                let (a, b) = self.both(sides)?;
+                let (a, b) = self.both(&sides.0, &sides.1)?;
                 Ok(Value::Boolean(self.is_same(a, b) == *same))
             }
             Expr::Matches(matches, parts) => self.matches(*matches, parts),
             Expr::In(is_in, sides) => {
-                let (a, b) = self.both(sides)?;
+                let (a, b) = self.both(&sides.0, &sides.1)?;
                 Ok(Value::Boolean(self.is_in(a, b)? == *is_in))
             }
             Expr::Coalesce(sides) => match self.attempt(&sides.0)? {
@@ -95,10 +96,11 @@ impl Run<'_> {
                 self.add(a, b)
             }
             Expr::Calculate(operator, sides) => {
-                let (a, b) = self.both(sides)?;
+                let (a, b) = self.both(&sides.0, &sides.1)?;
                 self.calculate(*operator, a, b)
             }
             Expr::Isset(target) => self.isset(target),
+            Expr::IsThere(element) => self.is_there(element),
             Expr::Unset(targets) => {
                 for target in targets {
                     self.unset(target)?;
@@ -211,8 +213,8 @@ impl Run<'_> {
         Ok(self.is_true(value))
     }
 
-    fn both(&mut self, sides: &(Expr, Expr)) -> Result<(Value, Value), Halt> {
-        Ok((self.eval(&sides.0)?, self.eval(&sides.1)?))
+    pub(super) fn both(&mut self, a: &Expr, b: &Expr) -> Result<(Value, Value), Halt> {
+        Ok((self.eval(a)?, self.eval(b)?))
     }
 
     fn is_text(&mut self, of: &Expr, text: u32, equal: bool) -> Eval {
@@ -228,7 +230,7 @@ impl Run<'_> {
     }
 
     fn comparison(&mut self, compare: Compare, by: By, sides: &(Expr, Expr)) -> Eval {
-        let (a, b) = self.both(sides)?;
+        let (a, b) = self.both(&sides.0, &sides.1)?;
         self.compare(compare, by, a, b).map(Value::Boolean)
     }
 
@@ -380,10 +382,11 @@ impl Run<'_> {
         self.node_of_stack(mark, false).map(kind)
     }
 
-    /// In containers there is no JSON that nobody has looked into.
+    /// In containers there is no text that nobody has looked into.
     pub(crate) fn looked_into(&mut self, value: Value) -> Eval {
         match value {
             Value::Json(span) => self.read_json(span),
+            Value::Unread(kind, span) => self.typed(span, type_of(kind)),
             value => Ok(value),
         }
     }

@@ -32,6 +32,8 @@ pub enum Failure {
     NoVariable(u32),
     /// Something, and the type that was met.
     Type(&'static str, &'static str),
+    /// What a value of this type cannot do.
+    Cannot(&'static str, &'static str),
     /// A conversion, from one type to another.
     Cast(&'static str, &'static str),
     /// Something, and a value.
@@ -94,7 +96,7 @@ impl Signal {
     pub(crate) fn cause(self) -> Cause {
         match self {
             Signal::Error(Failure::Unset(_) | Failure::NoVariable(_)) => Cause::Unset,
-            Signal::Error(Failure::Type(..) | Failure::Cast(..)) => Cause::Type,
+            Signal::Error(Failure::Type(..) | Failure::Cannot(..) | Failure::Cast(..)) => Cause::Type,
             Signal::Error(Failure::Limit(_)) => Cause::Limit,
             Signal::Error(_) => Cause::Value,
             _ => Cause::Falsy,
@@ -138,6 +140,7 @@ impl Failure {
             Failure::Unset(variable) => format!("Variable is unset: \"{}\"", names(variable)),
             Failure::NoVariable(variable) => format!("No such variable: \"{}\"", names(variable)),
             Failure::Type(what, kind) => format!("{what}, got: {kind}"),
+            Failure::Cannot(what, kind) => format!("{what}: {kind}"),
             Failure::Cast(from, to) => format!("Failed to typecast: from_type: {from}, to_type: {to}"),
             Failure::Value(what, value) => format!("{what}: {}", shown(value)),
             Failure::Made(span) => String::from_utf8_lossy(batch.bytes(span)).into_owned(),

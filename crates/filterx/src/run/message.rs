@@ -5,14 +5,16 @@ use super::{Eval, Failure, Halt, Run, Slot, State};
 use crate::program::Of;
 use record::{Batch, Flags, NameId, Record, ValueType};
 use template::list;
-use value::{JSON, Moment, Span, Value, double_of, integer_of, put_double, put_integer, read_json_some};
+use value::{
+    JSON, Moment, Scalar, Span, Value, double_of, integer_of, put_double, put_integer, read_json_some,
+};
 
 impl Run<'_> {
-    /// A variable's value, where it has been read or set, and is no JSON that nobody has looked into.
+    /// A variable's value, where it has been read or set, and is no text that nobody has looked into.
     #[inline(always)]
     pub(super) fn known_variable(&self, number: u32) -> Option<Value> {
         match self.memory.slots.get(number as usize) {
-            Some(Slot { value: Value::Json(_), .. }) => None,
+            Some(Slot { value: Value::Json(_) | Value::Unread(..), .. }) => None,
             Some(Slot { state: State::Set, value, .. }) => Some(*value),
             _ => None,
         }
@@ -30,7 +32,7 @@ impl Run<'_> {
         }
     }
 
-    /// The same, where JSON that nobody has looked into stays what it is.
+    /// The same, where a text that nobody has looked into stays what it is.
     pub(crate) fn unforced(&mut self, number: u32) -> Eval {
         if let Some(value) = self.known_variable(number) {
             return Ok(value);
@@ -68,11 +70,13 @@ impl Run<'_> {
         Some(seen)
     }
 
-    /// Takes the tree of JSON that is looked into for the first time.
+    /// Reads a text that is looked into for the first time.
     fn forced(&mut self, number: u32) -> Eval {
         let value = self.memory.slots.get(number as usize).map_or(Value::Null, |slot| slot.value);
-        let Value::Json(span) = value else { return Ok(value) };
-        let value = self.read_json(span)?;
+        if !matches!(value, Value::Json(_) | Value::Unread(..)) {
+            return Ok(value);
+        }
+        let value = self.looked_into(value)?;
         if let Some(slot) = self.memory.slots.get_mut(number as usize) {
             slot.value = value;
         }
@@ -148,6 +152,12 @@ impl Run<'_> {
         };
         match kind {
             ValueType::String => Ok(Some(Value::String(span))),
+            ValueType::Int if !is_printed(self.batch.bytes(span)) => {
+                Ok(Some(Value::Unread(Scalar::Integer, span)))
+            }
+            ValueType::Double => Ok(Some(Value::Unread(Scalar::Double, span))),
+            ValueType::Boolean => Ok(Some(Value::Unread(Scalar::Boolean, span))),
+            ValueType::DateTime => Ok(Some(Value::Unread(Scalar::Datetime, span))),
             kind => self.typed(span, kind).map(Some),
         }
     }
@@ -235,6 +245,7 @@ impl Run<'_> {
             Value::Bytes(span) => (span, ValueType::Bytes),
             Value::Protobuf(span) => (span, ValueType::Protobuf),
             Value::Json(span) => (span, ValueType::Json),
+            Value::Unread(kind, span) => (span, type_of(kind)),
             Value::Null => (Span::EMPTY, ValueType::Null),
             other => self.printed(other)?,
         };
@@ -300,6 +311,24 @@ impl Run<'_> {
         self.cx.work.keep_text(out);
         Ok((span?, kind))
     }
+}
+
+pub(super) fn type_of(kind: Scalar) -> ValueType {
+    match kind {
+        Scalar::Boolean => ValueType::Boolean,
+        Scalar::Integer => ValueType::Int,
+        Scalar::Double => ValueType::Double,
+        Scalar::Datetime => ValueType::DateTime,
+    }
+}
+
+/// Whether a text is a whole number as it is printed.
+fn is_printed(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    // Longer ones may not fit.
+    (1..=18).contains(&digits.len())
+        && digits.iter().all(u8::is_ascii_digit)
+        && (digits.first() != Some(&b'0') || text == b"0")
 }
 
 /// Sets a value; MESSAGE is only known to be UTF-8 as long as it is.

@@ -4,7 +4,7 @@ use super::DEPTH_MAX;
 use crate::ast::Kind;
 use crate::compile::Arguments;
 use crate::functions::labels::refill;
-use crate::program::{Expr, Operation, Target};
+use crate::program::{Expr, Holder, Operation};
 use crate::run::{Eval, Halt, Run};
 use value::Value;
 
@@ -19,14 +19,14 @@ struct Targets {
 }
 
 struct Empties {
-    target: Target,
+    container: Holder,
     recursive: bool,
     targets: Targets,
     replacement: Option<Expr>,
 }
 
 pub fn build(args: &mut Arguments<'_, '_>) -> Option<Expr> {
-    let target = args.target(0);
+    let container = args.holder(0);
     let recursive = args.flag(1, true)?;
     let ignore_case = args.flag(2, false)?;
     let mut targets = Targets { ignore_case, ..Targets::default() };
@@ -54,7 +54,7 @@ pub fn build(args: &mut Arguments<'_, '_>) -> Option<Expr> {
         targets = Targets { null: true, list: true, dict: true, texts: vec![Vec::new()], ignore_case };
     }
     let replacement = args.optional(4)?;
-    args.made(Empties { target: target?, recursive, targets, replacement })
+    args.made(Empties { container: container?, recursive, targets, replacement })
 }
 
 impl Empties {
@@ -125,7 +125,7 @@ impl Operation for Empties {
             Some(replacement) => Some(run.eval_owned(replacement)?),
             None => None,
         };
-        let value = run.own_target(&self.target)?;
+        let value = run.own_holder(&self.container)?;
         if !matches!(value, Value::Dict(_) | Value::List(_)) {
             return run.error("Argument must be a dict or list");
         }

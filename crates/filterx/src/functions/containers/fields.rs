@@ -2,7 +2,7 @@
 
 use crate::ast::Kind;
 use crate::compile::Arguments;
-use crate::program::{Expr, Operation, Target};
+use crate::program::{Expr, Holder, Operation};
 use crate::run::{Eval, Halt, Run};
 use value::Value;
 
@@ -21,12 +21,12 @@ struct Field {
 }
 
 struct SetFields {
-    target: Target,
+    dict: Holder,
     fields: Vec<Field>,
 }
 
 pub fn build(args: &mut Arguments<'_, '_>) -> Option<Expr> {
-    let target = args.target(0);
+    let dict = args.holder(0);
     let mut fields: Vec<Field> = Vec::new();
     // What is overridden needs nothing else.
     for (at, when) in [(1, When::Always), (3, When::IfSet), (2, When::IfNotSet)] {
@@ -41,7 +41,7 @@ pub fn build(args: &mut Arguments<'_, '_>) -> Option<Expr> {
             }
         }
     }
-    args.made(SetFields { target: target?, fields })
+    args.made(SetFields { dict: dict?, fields })
 }
 
 impl SetFields {
@@ -58,7 +58,7 @@ impl SetFields {
 
 impl Operation for SetFields {
     fn run(&self, run: &mut Run<'_>) -> Eval {
-        let value = run.own_target(&self.target)?;
+        let value = run.own_holder(&self.dict)?;
         let Value::Dict(node) = value else { return run.error("Argument must be a dict") };
         let mut replaced = Vec::new();
         for field in &self.fields {

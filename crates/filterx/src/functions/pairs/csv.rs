@@ -30,7 +30,10 @@ pub fn parse(args: &mut Arguments<'_, '_>) -> Option<Expr> {
     let dialect = args.string(4, "escape-none")?;
     let greedy = args.flag(5, false)?;
     let strip = args.flag(6, false)? | args.flag(8, false)?;
-    let quotes = args.text(7, "\"\"''")?;
+    let quotes = match args.is_given(7) {
+        true => args.texts(7)?.concat(),
+        false => b"\"\"''".to_vec(),
+    };
     let normal = dialect.replace('_', "-");
     let Some((_, escape)) = DIALECTS.iter().find(|(name, _)| *name == normal) else {
         let known = DIALECTS.map(|(name, _)| name).join(", ");
@@ -96,9 +99,7 @@ impl Operation for Parse {
             Some(columns) => Some(run.eval(columns)?),
             None => None,
         };
-        if let Some(columns) = columns.filter(|c| !matches!(c, Value::List(_) | Value::Tuple(_))) {
-            return run.fail(Failure::Type("columns must be a list", columns.type_name()));
-        }
+        let columns = columns_of(run, columns)?;
         let len = span.len as usize;
         let count = columns.map(|columns| run.cells(columns).len());
         let (mut at, mut number) = (0, 0);
@@ -130,6 +131,13 @@ impl Operation for Parse {
     }
 }
 
+fn columns_of(run: &mut Run<'_>, columns: Option<Value>) -> Result<Option<Value>, Halt> {
+    match columns.filter(|columns| !matches!(columns, Value::List(_) | Value::Tuple(_))) {
+        Some(other) => run.fail(Failure::Type("columns must be a list", other.type_name())),
+        None => Ok(columns),
+    }
+}
+
 struct Format {
     value: Expr,
     columns: Option<Expr>,
@@ -156,6 +164,7 @@ impl Operation for Format {
             Some(columns) => Some(run.eval(columns)?),
             None => None,
         };
+        let columns = columns_of(run, columns)?;
         let fields: Vec<Option<Value>> = match (value, columns) {
             (Value::Dict(_) | Value::Labels(_), Some(columns)) => {
                 let names = run.cells(columns).to_vec();

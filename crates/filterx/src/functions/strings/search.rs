@@ -4,7 +4,7 @@ use super::text_argument;
 use crate::compile::Arguments;
 use crate::functions::convert::first;
 use crate::program::{Expr, Operation};
-use crate::run::{Eval, Failure, Halt, Run};
+use crate::run::{Eval, Failure, Halt, MADE_BYTES_MAX, Run};
 use memchr::memmem;
 use value::Value;
 
@@ -108,13 +108,14 @@ pub fn replace(run: &mut Run<'_>, args: &[Value]) -> Eval {
         Some(Value::Integer(_)) => usize::MAX,
         Some(other) => return run.fail(Failure::Type("limit must be integer", other.type_name())),
     };
-    if text.len as usize > crate::run::MADE_BYTES_MAX / (new.len as usize + 1) {
-        return run.error("Too much text made of one message");
-    }
     run.made(|run, out| {
         let (text, old, new) = (run.batch.bytes(text), run.batch.bytes(old), run.batch.bytes(new));
         let mut rest = text;
         for _ in 0..limit {
+            if out.len() > MADE_BYTES_MAX {
+                // Too long for a place in the batch: whoever wants one says so.
+                return Ok(());
+            }
             let Some(at) = memmem::find(rest, old) else { break };
             if old.is_empty() {
                 out.extend_from_slice(new);
@@ -151,9 +152,8 @@ pub fn glob_match(run: &mut Run<'_>, args: &[Value]) -> Eval {
 
 /// fnmatch with FNM_PATHNAME and FNM_PERIOD, in time that grows with text times pattern at most.
 pub fn is_glob(pattern: &[u8], text: &[u8]) -> bool {
-    if text.first() == Some(&b'.') && pattern.first() != Some(&b'.') {
-        return false;
-    }
+    // A dot at the beginning of a name has to be written.
+    let is_hidden = |at: usize| text.get(at) == Some(&b'.') && (at == 0 || text.get(at - 1) == Some(&b'/'));
     let (mut p, mut t) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     loop {
@@ -166,13 +166,14 @@ pub fn is_glob(pattern: &[u8], text: &[u8]) -> bool {
             None if t == text.len() => return true,
             _ => {}
         }
-        if let Some(next) = text.get(t).and_then(|byte| one(pattern, p, *byte)) {
+        let is_written = !matches!(pattern.get(p), Some(b'?' | b'[')) || !is_hidden(t);
+        if let Some(next) = text.get(t).filter(|_| is_written).and_then(|byte| one(pattern, p, *byte)) {
             (p, t) = (next, t + 1);
             continue;
         }
         match star {
             // The star takes one byte more, but never a slash.
-            Some((after, from)) if text.get(from).is_some_and(|b| *b != b'/') => {
+            Some((after, from)) if !is_hidden(from) && text.get(from).is_some_and(|b| *b != b'/') => {
                 star = Some((after, from + 1));
                 (p, t) = (after, from + 1);
             }

@@ -20,7 +20,7 @@ pub fn put(format: &[u8], at: Moment, out: &mut Vec<u8>) -> bool {
         let width = width.iter().fold(0usize, |n, b| n * 10 + usize::from(b - b'0'));
         let Some((letter, after)) = rest.get(digits..).and_then(<[u8]>::split_first) else { return false };
         rest = after;
-        let written = Written { flag, width: width.min(255) };
+        let written = Written { flag, width: width.min(256) };
         if out.len() > 1024 || directive(*letter, written, at, out).is_none() {
             return false;
         }
