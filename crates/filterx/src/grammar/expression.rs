@@ -109,6 +109,9 @@ impl Parser<'_> {
             return self.expr(Kind::Unary(Unary::Not, Box::new(inner)), at);
         }
         let mut left = self.level(level + 1)?;
+        if level < NOT {
+            return self.chain(level, *operators, left);
+        }
         loop {
             let operator = match &self.token {
                 Token::Sign(sign) => operators(sign),
@@ -130,6 +133,33 @@ impl Parser<'_> {
             };
             left = self.binary(operator, left, right)?;
         }
+    }
+
+    /// Operands that `or` or `and` join, of which any number may follow one another: halves of them are
+    /// joined, so that they are not one inside the other.
+    fn chain(&mut self, level: usize, operators: fn(&str) -> Option<Binary>, first: Expr) -> Read<Expr> {
+        let (mut operands, mut operator) = (vec![first], None);
+        while let Token::Word(word) = &self.token
+            && let Some(found) = operators(word)
+        {
+            operator = Some(found);
+            self.advance();
+            operands.push(self.level(level + 1)?);
+        }
+        match operator {
+            Some(operator) => self.joined(operator, operands),
+            None => operands.pop().map_or_else(|| self.fail("expected an expression", None), Ok),
+        }
+    }
+
+    fn joined(&mut self, operator: Binary, mut operands: Vec<Expr>) -> Read<Expr> {
+        let rest = operands.split_off(operands.len().div_ceil(2));
+        if rest.is_empty() {
+            return operands.pop().map_or_else(|| self.fail("expected an expression", None), Ok);
+        }
+        let left = self.joined(operator, operands)?;
+        let right = self.joined(operator, rest)?;
+        self.binary(operator, left, right)
     }
 
     fn unary(&mut self) -> Read<Expr> {

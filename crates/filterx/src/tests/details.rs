@@ -127,3 +127,24 @@ fn texts_become_longer_only_where_something_is_replaced() {
 fn bodies_of_opentelemetry_are_bytes() {
     check("l = otel_logrecord(); l.body = protobuf(bytes(\"x\")); l.body", "bytes(\"x\")");
 }
+
+#[test]
+fn conditions_are_joined_by_strength_and_without_end() {
+    for (text, holds) in [
+        ("true or not false and false", true),
+        ("false or not true and nosuch", false),
+        ("false or not false and true", true),
+        ("false and not nosuch or true", true),
+        ("not true or true and not false", true),
+        ("1 == not true", false),
+    ] {
+        check(text, if holds { "true" } else { "false" });
+    }
+    for (word, last) in [("or", "true"), ("and", "false")] {
+        let many = |value: &str| vec![format!("x == {value}"); 5000].join(&format!(" {word} "));
+        let value = if last == "true" { "2" } else { "1" };
+        check(&format!("x = 1; {} {word} {last}", many(value)), last);
+        check(&format!("x = 1; {} {word} {last} {word} nosuch", many(value)), last);
+        check(&format!("x = 1; {} {word} nosuch", many(value)), "error: No such variable: \"nosuch\"");
+    }
+}
