@@ -13,13 +13,9 @@ pub struct InList {
 
 impl InList {
     /// Each line without its newline; the last line may lack one (syslog-ng would lose its last character
-    /// then).
+    /// then). An empty line is none: a value that is not there is in no list.
     pub fn new(subject: Subject, file: &[u8]) -> InList {
-        let file = file.strip_suffix(b"\n").unwrap_or(file);
-        let lines = match file.is_empty() {
-            true => HashSet::new(),
-            false => file.split(|b| *b == b'\n').map(Box::from).collect(),
-        };
+        let lines = file.split(|b| *b == b'\n').filter(|line| !line.is_empty()).map(Box::from).collect();
         InList { subject, lines }
     }
 

@@ -45,8 +45,8 @@ impl Number {
         }
     }
 
-    /// Decimal or 0x hexadecimal whole numbers and decimal fractions; blanks before them are skipped, nothing
-    /// may follow.
+    /// Decimal or 0x hexadecimal whole numbers, decimal fractions, `inf` and `infinity`; blanks before them are
+    /// skipped, nothing may follow.
     pub fn parse(bytes: &[u8]) -> Option<Number> {
         let text = std::str::from_utf8(bytes.trim_ascii_start()).ok()?;
         let (negative, digits) = match text.as_bytes().first()? {
@@ -59,7 +59,12 @@ impl Number {
             return Some(Number::Int(if negative { -value } else { value }));
         }
         if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
-            return None;
+            let infinite = digits.eq_ignore_ascii_case("inf") || digits.eq_ignore_ascii_case("infinity");
+            return infinite.then_some(Number::Double(if negative {
+                f64::NEG_INFINITY
+            } else {
+                f64::INFINITY
+            }));
         }
         match text.parse::<i64>() {
             Ok(n) => Some(Number::Int(n)),
@@ -112,7 +117,9 @@ mod tests {
             ("5 ", None),
             ("5a", None),
             ("nan", None),
-            ("inf", None),
+            ("inf", Some(Number::Double(f64::INFINITY))),
+            ("-Infinity", Some(Number::Double(f64::NEG_INFINITY))),
+            ("info", None),
             ("-", None),
             ("0x", None),
             ("--5", None),

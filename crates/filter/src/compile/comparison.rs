@@ -42,27 +42,18 @@ pub fn compile(
 
 /// A word without quotes is a text, not the field it names: `message == "x"` compares the word `message`. An
 /// error where a field must be meant, because the word names one or because the comparison would have the
-/// same outcome for every message.
+/// same outcome for every message. With `$` it is a template like any other: `$HOST eq "x"`.
 fn bare_word(operand: &Operand, other: &Side, op: CompareOp) -> Option<Diagnostic> {
     let OperandKind::Template(TypedText { text: word, .. }) = &operand.kind else { return None };
-    // `$MESSAGE` is as bare as `message`.
-    let name = word.strip_prefix('$').unwrap_or(word).trim_matches(['{', '}']);
-    let has_dollar = name.len() < word.len();
-    let field = name.to_ascii_uppercase().replace('-', "_");
+    let field = word.to_ascii_uppercase().replace('-', "_");
     let function = super::table::FUNCTIONS.iter().map(|f| f.name).find(|name| *name == word);
     let names_field = function.is_some() || template::MACROS.iter().any(|m| m.name == field);
-    if !operand.bare || !(names_field || matches!(other, Side::Literal { .. })) {
+    let is_field = names_field || matches!(other, Side::Literal { .. });
+    if !operand.bare || word.contains('$') || !is_field {
         return None;
     }
-    let field = if has_dollar {
-        name
-    } else if names_field {
-        &field
-    } else {
-        word
-    };
-    let without = if has_dollar { "quotes" } else { "quotes and `$`" };
-    let text = format!("`{word}` without {without} is just this word, not a value of the message");
+    let field = if names_field { &field } else { word };
+    let text = format!("`{word}` without quotes and `$` is just this word, not a value of the message");
     let finding = Diagnostic::error("F0118", text, operand.span);
     let compared = format!("`\"${{{field}}}\" {} ...`", op.symbol());
     Some(finding.help(match function {
