@@ -94,13 +94,12 @@ fn holds_ipv6(word: &[u8]) -> bool {
 
 /// Letters, digits and what addresses and chains of hosts are written with.
 pub(crate) fn is_host_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'@' | b'/' | b'%')
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'@' | b'/')
 }
 
 /// What names of programs are written with.
 fn is_program_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(byte, b'-' | b'_' | b'.' | b'/' | b'+' | b'@' | b'#' | b'(' | b')' | b'%' | b'=' | b',')
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/' | b'(' | b')')
 }
 
 /// `program[pid]: `. Leaves the cursor at the message. Takes nothing when the program is not legal and that

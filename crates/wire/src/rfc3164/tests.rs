@@ -366,6 +366,18 @@ fn rejected_programs() {
         b"<38>Nov 21 10:00:07 h 42: m",
         &format!("{at}|msg=42: m|text|#rfc3164_invalid_program"),
     );
+    for odd in ["a#b", "a%b", "a+b", "a,b", "a=b", "a@b"] {
+        check_with(
+            checked(),
+            format!("<38>Nov 21 10:00:07 h {odd}: m").as_bytes(),
+            &format!("{at}|msg={odd}: m|text|#rfc3164_invalid_program"),
+        );
+    }
+    check_with(
+        checked(),
+        b"<38>Nov 21 10:00:07 h /a-b_c.d(e): m",
+        &format!("{at}|program=/a-b_c.d(e)|hdr=/a-b_c.d(e): |msg=m|text"),
+    );
     check_with(checked(), b"<38>Nov 21 10:00:07 h a: m", &format!("{at}|program=a|hdr=a: |msg=m|text"));
     check_with(
         checked(),
