@@ -53,6 +53,21 @@ impl Zone {
     }
 }
 
+impl Zone {
+    /// The offset that the zone has under an abbreviation, such as CEST, now or after its next change.
+    pub fn abbreviated(&self, name: &[u8], now: i64) -> Option<i32> {
+        let Zone::Rules(tz) = self else { return None };
+        let at = jiff::Timestamp::from_second(now).ok()?;
+        let is_it = |abbreviation: &str| abbreviation.as_bytes().eq_ignore_ascii_case(name);
+        let info = tz.to_offset_info(at);
+        if is_it(info.abbreviation()) {
+            return Some(info.offset().seconds());
+        }
+        let next = tz.following(at).next().filter(|next| is_it(next.abbreviation()));
+        next.map(|next| next.offset().seconds())
+    }
+}
+
 fn parse_offset(text: &str) -> Option<i32> {
     let (sign, rest) = match text.as_bytes() {
         [b'+', rest @ ..] => (1, rest),
@@ -78,12 +93,19 @@ pub struct ZoneCursor {
     zone: Zone,
     bucket: i64,
     offset: i32,
+    /// Wall clock seconds that all have one offset, and that.
+    calm: (i64, i64, i32),
 }
+
+/// Where the offset is the same a day before and a day after a wall clock reading, it is that for readings so
+/// near to it.
+const CALM_S: i64 = 21_600;
+const DAY_S: i64 = 86_400;
 
 impl ZoneCursor {
     pub fn new(zone: Zone) -> ZoneCursor {
         let offset = zone.offset_at(0);
-        ZoneCursor { zone, bucket: 0, offset }
+        ZoneCursor { zone, bucket: 0, offset, calm: (0, -1, 0) }
     }
 
     pub fn zone(&self) -> &Zone {
@@ -106,15 +128,23 @@ impl ZoneCursor {
     #[inline]
     pub fn resolve(&mut self, wall: &Civil, usec: u32) -> Stamp {
         let wall_secs = wall.seconds();
-        let mut offset = self.offset_at(wall_secs - i64::from(self.offset));
-        for _ in 0..2 {
-            let again = self.offset_at(wall_secs - i64::from(offset));
-            if again == offset {
-                break;
-            }
-            offset = again;
+        if !(self.calm.0..=self.calm.1).contains(&wall_secs) {
+            self.calm = self.calm_at(wall_secs);
         }
+        let offset = self.calm.2;
         Stamp { secs: wall_secs - i64::from(offset), usec, offset }
+    }
+
+    #[inline(never)]
+    fn calm_at(&self, wall_secs: i64) -> (i64, i64, i32) {
+        let [before, after] = [-DAY_S, DAY_S].map(|days| self.zone.offset_at(wall_secs.saturating_add(days)));
+        if before == after {
+            return (wall_secs.saturating_sub(CALM_S), wall_secs.saturating_add(CALM_S), before);
+        }
+        let holds = |offset: &i32| self.zone.offset_at(wall_secs - i64::from(*offset)) == *offset;
+        let offset = [before, after].into_iter().find(holds).unwrap_or(before);
+        let bucket = wall_secs.div_euclid(BUCKET_S) * BUCKET_S;
+        (bucket, bucket + BUCKET_S - 1, offset)
     }
 }
 
@@ -131,6 +161,18 @@ mod tests {
     }
 
     #[test]
+    fn abbreviations_of_both_halves_of_the_year() {
+        let zone = Zone::named("Europe/Budapest").expect("zone database");
+        let (january, july) = (1_768_000_000, 1_783_000_000);
+        for now in [january, july] {
+            assert_eq!(zone.abbreviated(b"CET", now), Some(3600), "{now}");
+            assert_eq!(zone.abbreviated(b"cest", now), Some(7200), "{now}");
+            assert_eq!(zone.abbreviated(b"EST", now), None, "{now}");
+        }
+        assert_eq!(Zone::UTC.abbreviated(b"UTC", july), None);
+    }
+
+    #[test]
     fn resolves_across_a_clock_change() {
         let mut cursor = ZoneCursor::new(Zone::named("Europe/Budapest").expect("zone database"));
         let wall = |month, day, hour| Civil { year: 2026, month, day, hour, min: 0, sec: 0 };
@@ -139,6 +181,19 @@ mod tests {
         for hour in [0, 1, 3, 4] {
             let at = cursor.resolve(&wall(3, 29, hour), 0);
             assert_eq!(at.offset, if hour < 2 { 3600 } else { 7200 }, "hour {hour}");
+        }
+        // Whatever was read before: of an hour that is there twice the first, of one that is not there what
+        // it would have been.
+        for month in [1, 7] {
+            for (day, expected) in [((10, 25), 7200), ((3, 29), 3600)] {
+                cursor.resolve(&wall(month, 1, 12), 0);
+                assert_eq!(
+                    cursor.offset_at(wall(month, 1, 12).seconds()),
+                    if month == 1 { 3600 } else { 7200 }
+                );
+                let at = cursor.resolve(&wall(day.0, day.1, 2), 0);
+                assert_eq!(at.offset, expected, "{day:?} after month {month}");
+            }
         }
     }
 }
