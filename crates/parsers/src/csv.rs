@@ -73,7 +73,7 @@ impl Csv {
                 break;
             }
             if at >= text.len() {
-                return !rules.drop_invalid;
+                return !rules.drop_invalid || last && rules.greedy;
             }
             let looked_at = column.wanted || column.kind != ValueType::String;
             if !looked_at && let Some(next) = rules.scanner.skip(text, at, &mut marks) {

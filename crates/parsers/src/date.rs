@@ -110,10 +110,18 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
     Some(Arc::new(DateParser { input: input?, formats, zone, guess, target, asker: new_asker() }))
 }
 
+struct Zones {
+    /// That of `time-zone()`.
+    said: ZoneCursor,
+    local: ZoneCursor,
+}
+
 impl DateParser {
-    fn stamp(&self, fields: &Fields, now: Stamp, zone: &mut ZoneCursor) -> Stamp {
+    fn stamp(&self, fields: &Fields, now: Stamp, zones: &mut Zones) -> Stamp {
+        let Zones { said: zone, local } = zones;
         if let Some(secs) = fields.epoch {
-            let offset = fields.offset.unwrap_or_else(|| zone.offset_at(secs));
+            // Seconds since 1970 are in no zone: they are shown in that of this machine.
+            let offset = fields.offset.unwrap_or_else(|| local.offset_at(secs));
             return Stamp { secs, usec: fields.usec, offset };
         }
         let offset = fields.offset.unwrap_or_else(|| zone.offset_at(now.secs));
@@ -125,11 +133,15 @@ impl DateParser {
         zone.resolve(&wall, fields.usec)
     }
 
-    fn read(&self, text: &[u8], cx: &mut FilterContext, zone: &mut ZoneCursor) -> Option<Stamp> {
+    fn read(&self, text: &[u8], cx: &mut FilterContext, zones: &mut Zones) -> Option<Stamp> {
         let now = cx.render.now();
-        let mut named = |name: &[u8], secs: i64| cx.work.zone(name).map(|z| z.offset_at(secs));
+        let local = zones.local.zone();
+        let mut named = |name: &[u8], secs: i64| {
+            let known = cx.work.zone(name).map(|z| z.offset_at(secs));
+            known.or_else(|| local.abbreviated(name, secs))
+        };
         let fields = self.formats.iter().find_map(|format| format.read(text, now.secs, &mut named))?;
-        let stamp = self.stamp(&fields, now, zone);
+        let stamp = self.stamp(&fields, now, zones);
         let guessed = self.guess.then(|| stamp.in_zone_of_now(now.secs)).flatten();
         Some(guessed.unwrap_or(stamp))
     }
@@ -137,12 +149,15 @@ impl DateParser {
 
 impl Parse for DateParser {
     fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
-        let mut zone = cx.work.take_state(self.asker, || ZoneCursor::new(self.zone.clone()));
+        let mut zones = cx.work.take_state(self.asker, || Zones {
+            said: ZoneCursor::new(self.zone.clone()),
+            local: ZoneCursor::new(Zone::local()),
+        });
         let mut out = cx.work.text();
         selection.retain(|index| {
             let index = *index as usize;
             let Some(span) = self.input.span(batch, index, cx) else { return false };
-            let Some(stamp) = self.read(batch.bytes(span), cx, &mut zone) else { return false };
+            let Some(stamp) = self.read(batch.bytes(span), cx, &mut zones) else { return false };
             match self.target {
                 Target::Value(name) => {
                     out.clear();
@@ -161,7 +176,7 @@ impl Parse for DateParser {
             true
         });
         cx.work.keep_text(out);
-        cx.work.keep_state(self.asker, zone);
+        cx.work.keep_state(self.asker, zones);
     }
 
     fn reads(&self, demand: &mut Demand) {

@@ -27,7 +27,8 @@ pub static SDATA_PARSER: Component = Component {
     )],
     presets: &[],
     not_yet: &[],
-    summary: "Reads STRUCTURED-DATA, `[id param=\"value\"]`, out of a text that is nothing else. Another text does not match.",
+    summary: "Reads STRUCTURED-DATA, `[id param=\"value\"]`, at the beginning of a text; what follows it is passed over, `-` is none. \
+              Another text does not match.",
     example: "sdata-parser(template(\"${.json.sdata}\") prefix(\".sd.\"))",
     cost: Some(Cost::example(
         "The text is checked as a whole, then read once; parameters that nothing reads are passed over.",
@@ -61,15 +62,16 @@ impl Parse for Sdata {
         let mut memory = cx.work.take_state(self.asker, Memory::default);
         let Memory { found, learned, name, value, canonical } = &mut *memory;
         self.input.each(batch, selection, cx, found, learned, |text, found, learned| {
-            if text == b"-" {
+            if text.starts_with(b"-") {
                 return true;
             }
+            // What stands behind the elements does not matter.
             let text = match sdata::check(text, 0, self.names.prefix().len()) {
-                Ok(checked) if checked.end != text.len() || text.is_empty() => return false,
-                Ok(checked) if checked.exact => text,
-                Ok(_) => {
+                Ok(checked) if checked.end == 0 => return false,
+                Ok(checked) if checked.exact => text.get(..checked.end).unwrap_or_default(),
+                Ok(checked) => {
                     canonical.clear();
-                    sdata::canonical(text, canonical);
+                    sdata::canonical(text.get(..checked.end).unwrap_or_default(), canonical);
                     &*canonical
                 }
                 Err(_) => return false,
@@ -112,9 +114,13 @@ mod tests {
         for (input, expected) in [
             ("[a@1 x=\"1\" y=\"2\\]\"][b]", "p.a@1.x=1|p.a@1.y=2]|p.b="),
             ("-", ""),
+            ("- text", ""),
             ("", "no match"),
             ("[a", "no match"),
-            ("[a x=\"1\"] text", "no match"),
+            ("[a x=\"1\"][b", "no match"),
+            ("[a x=\"1\"] text", "p.a.x=1"),
+            ("[a x=\"1\"][b y=\"2\"]] [c z=\"3\"]", "p.a.x=1|p.b.y=2"),
+            ("[a x=1] text", "p.a.x=1"),
             ("text", "no match"),
         ] {
             check("sdata-parser(prefix(\"p.\"))", input, expected);

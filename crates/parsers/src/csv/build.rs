@@ -106,16 +106,22 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
         Some("escape-double-char") => Escape::DoubleChar,
         _ => Escape::None,
     };
-    let escape = escapes.iter().find(|(on, _)| *on).map_or(dialect, |(_, escape)| *escape);
+    // Of the two that say the same, the one that stands last holds.
+    let flags_hold = |option| match (settings.span("flags"), settings.span(option)) {
+        (Some(flags), Some(option)) => flags.file != option.file || flags.start > option.start,
+        _ => true,
+    };
+    let by_flags = escapes.iter().find(|(on, _)| *on).filter(|_| flags_hold("dialect"));
+    let escape = by_flags.map_or(dialect, |(_, escape)| *escape);
     let strip = flag("strip-whitespace") || !given;
     // As in syslog-ng: a value of a wrong type makes a message invalid, and on-type-error(drop-message) drops
     // all that are invalid. Where nothing is said the value is left out: the default of the global on-error()
     // does not count.
     let said = settings.choice("on-type-error");
     let wrong_type = said.filter(|what| settings.is_set("on-type-error") || *what != "drop-message");
-    let drop_invalid = flag("drop-invalid")
-        | settings.bool("drop-invalid").unwrap_or(false)
-        | (wrong_type == Some("drop-message"));
+    let drop_invalid = flag("drop-invalid") && flags_hold("drop-invalid")
+        || settings.bool("drop-invalid").unwrap_or(false)
+        || wrong_type == Some("drop-message");
     let on_type_error = match wrong_type {
         Some("fallback-to-string") => OnTypeError::FallbackToString,
         None if drop_invalid => OnTypeError::DropMessage,
@@ -126,6 +132,8 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
     let greedy = flag("greedy");
     let (chars, strings) = delimiters?;
     let scanner = Scanner::new(&chars, strings, &quotes?, escape);
+    // Where no columns are named any number of them will do.
+    let drop_invalid = drop_invalid && !settings.args("columns").is_empty();
     let rules = Rules { scanner, greedy, strip, drop_invalid, null, on_type_error };
     Some(Arc::new(Csv::new(input?, rules, columns?)))
 }

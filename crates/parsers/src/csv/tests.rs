@@ -87,6 +87,14 @@ fn the_number_of_columns() {
     check(&strict("flags(greedy, drop-invalid)"), "a,b,c,d", "a=a|b=b|c=c,d");
     check(&strict("flags(greedy, drop-invalid)"), "\"a,b", "no match");
     check(&strict("flags(greedy, drop-invalid)"), "a,\"b,", "a=a|b=b,|c=");
+    let one = "csv-parser(columns(\"a\") delimiters(\",\") flags(greedy, drop-invalid))";
+    check(one, "", "");
+    check("csv-parser(delimiters(\",\") drop-invalid(yes))", "x,y", "1=x|2=y");
+    // Of the two that say the same, the last one holds.
+    check(&strict("flags(drop-invalid) drop-invalid(no)"), "x", "a=x");
+    check(&strict("drop-invalid(no) flags(drop-invalid)"), "x", "no match");
+    check(&strict("flags(escape-none) dialect(escape-double-char)"), "\"x\"\"y\"", "a=x\"y");
+    check(&strict("dialect(escape-double-char) flags(escape-none)"), "\"x\"\"y\",z", "a=x\"y\"|b=z");
     check(&strict(""), "a,b,", "a=a|b=b");
     check(&strict(""), "\"\" x,\" \", 'y ''z'", "a= x|b=|c='y ''z'");
 }

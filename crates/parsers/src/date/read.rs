@@ -23,8 +23,8 @@ pub struct Fields {
 }
 
 /// Abbreviations that the time zone database does not have as zones, in hours.
-const ZONES: [(&[u8], i32); 6] =
-    [(b"EDT", -4), (b"CDT", -5), (b"CST", -6), (b"MDT", -6), (b"PDT", -7), (b"PST", -8)];
+const ZONES: [(&[u8], i32); 7] =
+    [(b"UT", 0), (b"EDT", -4), (b"CDT", -5), (b"CST", -6), (b"MDT", -6), (b"PDT", -7), (b"PST", -8)];
 /// Years of two digits from this one on are of the last century, as in POSIX.
 const CENTURY_TURN: i32 = 69;
 
