@@ -109,6 +109,10 @@ fn groupset(a: &mut Arguments<'_>) -> Option<Op> {
     let globs = a.globs();
     let (text, at) = a.text(0)?;
     let template = template_of(&with_item(text), at, a.env, &CODES, a.diags);
+    let template = template.map(|template| match a.type_hint() {
+        Some(hint) => template.with_hint(hint),
+        None => template,
+    });
     let Some(item) = intern(ITEM) else {
         a.full(at);
         return None;

@@ -224,6 +224,7 @@ fn unset_and_rename() {
         check(text, name, expected);
     }
     check_kind("rename('x.a' 'y')", (4, 11), "y", ValueType::Int);
+    check_kind("groupset(int('7') values('x.b'))", (4, 11), "x.b", ValueType::Int);
 }
 
 #[test]
@@ -332,6 +333,7 @@ fn groups() {
     for (text, name, expected) in [
         ("groupset('z' values('x.*'))", "x.a", Some("z")),
         ("groupset('z' values('x.*'))", "x.b", Some("z")),
+        ("groupset(int('7') values('x.*'))", "x.b", Some("7")),
         ("groupset('z' values('x.*'))", "x.c", None),
         ("groupset('<$_>' values('x.*'))", "x.b", Some("<two>")),
         ("groupset('<${_}$$_>' values('x.b'))", "x.b", Some("<two$_>")),

@@ -36,6 +36,7 @@ impl<'a> Arguments<'a> {
         let name = &call.name.text;
         let mut a = Arguments { env, diags, call, texts: Vec::new(), options: Vec::new(), hint: None };
         let mut good = true;
+        let takes_type = call.is("set") || call.is("groupset");
         for arg in &call.args {
             match &arg.kind {
                 ArgKind::Call(option) if option.is("internal") => {
@@ -45,7 +46,7 @@ impl<'a> Arguments<'a> {
                 ArgKind::Call(option) if option.is("condition") || known.iter().any(|k| option.is(k)) => {
                     a.options.push(option);
                 }
-                ArgKind::Call(typed) if call.is("set") && a.texts.is_empty() && a.typed_text(typed) => {}
+                ArgKind::Call(typed) if takes_type && a.texts.is_empty() && a.typed_text(typed) => {}
                 ArgKind::Call(_) => {
                     let known: Vec<&str> = known.iter().copied().chain(["condition"]).collect();
                     unknown_option(name, arg, &known, &CODES, a.diags);
@@ -53,7 +54,7 @@ impl<'a> Arguments<'a> {
                 }
                 _ => match arg.text() {
                     Some(text) => {
-                        if a.texts.is_empty() && call.is("set") {
+                        if a.texts.is_empty() && takes_type {
                             a.hint = arg.number_type().and_then(TypeHint::named);
                         }
                         a.texts.push((text, arg.span));
