@@ -33,8 +33,9 @@ static STDIN: Component = Component {
     cost: Some(Cost::elsewhere("As a connection of `network()`: a read takes what is there.")),
 };
 
-/// FILE_NAME of what comes from standard input, as in syslog-ng.
-const FILE_NAME: &[u8] = b"-";
+/// FILE_NAME and TRANSPORT of what comes from standard input, as in syslog-ng 4.12.
+const FILE_NAME: &[u8] = b"/dev/stdin";
+const TRANSPORT: &str = "local+stdin";
 
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Result<SourceDriver, Reported> {
     let defaults =
@@ -66,7 +67,7 @@ impl Start for StdinStart {
         rustix::fs::fstat(&stdin).map_err(|e| Fault::local(format!("cannot read standard input: {e}")))?;
         let lines =
             Lines { reading: &self.reading, multi_line: self.multi_line.as_ref(), file_name: FILE_NAME };
-        serve(PolledInput { fd: stdin, at_end: stop_program }, &lines, "local+file", shared, source)
+        serve(PolledInput { fd: stdin, at_end: stop_program }, &lines, TRANSPORT, shared, source)
     }
 
     fn needs(&self) -> Vec<Need<'_>> {

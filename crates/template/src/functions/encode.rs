@@ -140,7 +140,7 @@ fn ipv4(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
             number(u64::from(u32::from(address)), out);
         }
     }
-    if args.count() == 1 { ValueType::Int } else { ValueType::List }
+    ValueType::String
 }
 
 struct Uuid;

@@ -44,7 +44,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
     FunctionInfo {
         name: "tag",
         usage: "NAME [THEN [ELSE]]",
-        help: "THEN (1 if not given) when the message has the tag, else ELSE (0 when THEN is not given)",
+        help: "THEN (1 if not given) when the message has the tag, else ELSE (0 if not given)",
         arity: (1, 3),
         options: &[],
         build: Build::Special(tag),
@@ -175,32 +175,31 @@ fn tag_id(call: &Call<'_>, index: usize) -> Result<TagId, TemplateError> {
 
 struct Tag {
     tag: TagId,
-    branches: Option<[Template; 2]>,
+    yes: Option<Template>,
+    no: Option<Template>,
 }
 
 fn tag(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
-    let branches = if call.count() > 1 { Some([call.template(1)?, call.template(2)?]) } else { None };
-    call.boxed(Tag { tag: tag_id(call, 0)?, branches })
+    let branch = |at| (call.count() > at).then(|| call.template(at)).transpose();
+    let (yes, no) = (branch(1)?, branch(2)?);
+    call.boxed(Tag { tag: tag_id(call, 0)?, yes, no })
 }
 
 impl Function for Tag {
     fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
         let has = msg.batch.has_tag(msg.record, self.tag);
-        match &self.branches {
-            Some([yes, no]) => {
-                (if has { yes } else { no }).render(msg, cx, out);
-                ValueType::String
-            }
-            None => {
-                out.push(if has { b'1' } else { b'0' });
-                ValueType::Boolean
-            }
+        match if has { &self.yes } else { &self.no } {
+            Some(branch) => branch.render(msg, cx, out),
+            None => out.push(if has { b'1' } else { b'0' }),
         }
+        if self.yes.is_some() { ValueType::String } else { ValueType::Boolean }
     }
 
     fn reads(&self, demand: &mut Demand) {
         demand.tags = true;
-        demand.sometimes(|demand| self.branches.iter().flatten().for_each(|branch| branch.reads(demand)));
+        demand.sometimes(|demand| {
+            [&self.yes, &self.no].into_iter().flatten().for_each(|branch| branch.reads(demand))
+        });
     }
 }
 

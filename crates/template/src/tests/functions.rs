@@ -51,7 +51,7 @@ fn logic() {
     let mut batch = batch();
     batch.set_tag(0, tag_id("t_known").expect("room"));
     check_in(&batch, "$(tag t_known)$(tag t_other)", "10");
-    check_in(&batch, "$(tag t_known a)|$(tag t_other a)|$(tag t_other a b)", "a||b");
+    check_in(&batch, "$(tag t_known a)|$(tag t_other a)|$(tag t_other a b)", "a|0|b");
     check_in(&batch, "$(tags-head t_other t_known)", "t_known");
     check_error("$(tag $HOST)", 6, "fixed text");
 }

@@ -51,6 +51,8 @@ fn lone_names_and_functions_keep_their_type() {
         ("$(tags-head t_never)", "", ValueType::Null),
         ("$(tag t_never $text $number)", "7", ValueType::String),
         ("$(tag t_never)", "0", ValueType::Boolean),
+        ("$(tag t_never x)", "0", ValueType::String),
+        ("$(ipv4-to-int 1.2.3.4)", "16909060", ValueType::String),
         ("$(template t_program)", "program=app", ValueType::String),
         ("1", "1", ValueType::String),
     ];

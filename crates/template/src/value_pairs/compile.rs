@@ -70,6 +70,10 @@ impl Static {
 const RFC3164: &[&str] = &["FACILITY", "PRIORITY", "HOST", "PROGRAM", "PID", "MESSAGE", "DATE"];
 const SELECTED: &[&str] = &["TAGS", "SOURCEIP", "SEQNUM"];
 
+/// What syslog-ng keeps as values of the message: no scope of macros has them.
+const VALUES: &[&str] =
+    &["FILE_NAME", "HOST_FROM", "MSGFORMAT", "MSGID", "PID", "PROGRAM", "SOURCE", "TRANSPORT"];
+
 /// Second spellings that value-pairs do not know, as in syslog-ng.
 const SPELLINGS: &[&str] = &["FULLHOST", "FULLHOST_FROM"];
 
@@ -182,7 +186,7 @@ fn may_be_sdata(glob: &str) -> bool {
 /// that are no macros.
 fn macro_names(spec: &Spec, walks: bool) -> Result<Vec<(String, Option<NameId>)>, TemplateError> {
     let scoped = |name: &str| {
-        spec.scopes.has(Scopes::MACROS)
+        spec.scopes.has(Scopes::MACROS) && !VALUES.contains(&name)
             || spec.scopes.has(Scopes::RFC3164) && RFC3164.contains(&name)
             || spec.scopes.has(Scopes::SELECTED) && SELECTED.contains(&name)
             || spec.scopes.has(Scopes::RFC5424) && name == "MSGID"

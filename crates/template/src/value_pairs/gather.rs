@@ -274,6 +274,9 @@ impl ValuePairs {
                     }
                 }
             }
+            if may_be(NameId::MSGFORMAT) {
+                finding.value(NameId::MSGFORMAT, Some(Value::string(wire::msgformat(record).as_bytes())));
+            }
         }
         if self.walks_sdata {
             for param in params(batch.bytes(record.sdata)) {
@@ -303,6 +306,9 @@ impl ValuePairs {
                 let fixed = [NameId::HOST_FROM, NameId::SOURCE, NameId::TRANSPORT].into_iter();
                 let all = fixed.chain(context.values.iter().map(|(id, _)| *id));
                 all.filter(&mut may_be).for_each(|id| each(batch.name_of(id)));
+            }
+            if may_be(&NameId::MSGFORMAT) {
+                each(batch.name_of(NameId::MSGFORMAT));
             }
         }
         if self.walks_sdata {

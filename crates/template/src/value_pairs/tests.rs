@@ -110,7 +110,7 @@ fn scopes() {
         &batch,
         "$(format-json --scope nv-pairs)",
         "{\"user\":\"root\",\"TRANSPORT\":\"rfc3164+tcp\",\"SOURCE\":\"s_net\",\"PROGRAM\":\"app\",\"PID\":\"123\",\
-         \"MESSAGE\":\"hello world\",\"LEGACY_MSGHDR\":\"app[123]: \",\"HOST_FROM\":\"sender\",\"HOST\":\"host\",\
+         \"MSGFORMAT\":\"rfc3164\",\"MESSAGE\":\"hello world\",\"LEGACY_MSGHDR\":\"app[123]: \",\"HOST_FROM\":\"sender\",\"HOST\":\"host\",\
          \"FILE_NAME\":\"/var/log/x\"}",
     );
     check_in(&batch, "$(format-json --scope dot-nv-pairs)", "{\"_app\":{\"id\":\"7\"}}");
@@ -119,6 +119,10 @@ fn scopes() {
         "$(names --scope rfc3164)|$(names --scope syslog-proto)|$(names --scope rfc3164,none)$(names --scope rfc3164 --scope none)",
         "DATE,FACILITY,HOST,MESSAGE,PID,PRIORITY,PROGRAM|DATE,FACILITY,HOST,MESSAGE,PID,PRIORITY,PROGRAM|",
     );
+    let macros = render_with("$(names --scope all-macros)", &TemplateOptions::default(), &batch);
+    for value in ["FILE_NAME", "HOST_FROM", "MSGFORMAT", "MSGID", "PID", "PROGRAM", "SOURCE", "TRANSPORT"] {
+        assert!(!macros.split(',').any(|name| name == value), "{value} in {macros}");
+    }
     check("$(names --scope selected-macros --exclude P*,H*)", "DATE,FACILITY,MESSAGE,SOURCEIP");
     check("$(names --key R_M*)", "R_MIN,R_MONTH,R_MONTH_ABBREV,R_MONTH_NAME,R_MONTH_WEEK,R_MSEC");
     let all = render_with("$(names --scope everything)", &TemplateOptions::default(), &batch);

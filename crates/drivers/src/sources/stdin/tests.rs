@@ -54,20 +54,23 @@ fn files_and_pipes_are_read_to_their_end() {
     let file = File::open(running.path("in")).expect("open");
     let reading = reading();
     let how = Lines { reading: &reading, multi_line: None, file_name: FILE_NAME };
-    serve(PolledInput { fd: file, at_end }, &how, "local+file", &shared, &source).expect("serve");
+    serve(PolledInput { fd: file, at_end }, &how, TRANSPORT, &shared, &source).expect("serve");
     wait_until("the end of the file", || ENDS.load(Ordering::SeqCst) == 1);
     let lines = running.wait_lines("out", 20_001);
-    assert_eq!(lines[0], "h app - local+file 0");
-    assert_eq!(lines[19_999], "h app - local+file 19999");
-    assert!(lines[20_000].starts_with(&format!("{host} plain -")), "{}", lines[20_000]);
+    assert_eq!(lines[0], "h app /dev/stdin local+stdin 0");
+    assert_eq!(lines[19_999], "h app /dev/stdin local+stdin 19999");
+    assert!(lines[20_000].starts_with(&format!("{host} plain /dev/stdin")), "{}", lines[20_000]);
 
     let (reader, writer) = std::io::pipe().expect("pipe");
-    serve(PolledInput { fd: reader, at_end }, &how, "local+file", &shared, &source).expect("serve");
+    serve(PolledInput { fd: reader, at_end }, &how, TRANSPORT, &shared, &source).expect("serve");
     let mut writer = writer;
     writer.write_all(b"<13>Nov 11 01:02:03 h app: half").expect("write");
     writer.write_all(b" of it\n<13>Nov 11 01:02:03 h app: more\n").expect("write");
     let lines = running.wait_lines("out", 20_003);
-    assert_eq!(lines[20_001..], ["h app - local+file half of it", "h app - local+file more"]);
+    assert_eq!(
+        lines[20_001..],
+        ["h app /dev/stdin local+stdin half of it", "h app /dev/stdin local+stdin more"]
+    );
     assert_eq!(ENDS.load(Ordering::SeqCst), 1, "the writer is still there");
     drop(writer);
     wait_until("the end of the pipe", || ENDS.load(Ordering::SeqCst) == 2);
