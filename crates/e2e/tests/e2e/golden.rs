@@ -56,7 +56,15 @@ fn golden_cases_with_the_distribution_s_library() {
     let cases =
         Case::all().into_iter().filter(|case| case.name.starts_with("scl/") && case.only_penstock.is_none());
     let cases: Vec<Case> = cases.map(|case| case.with_library(&scl)).collect();
-    every(cases, |case| compare(&case.expected()?, &run::run(&Receiver::Penstock, case)?));
+    let differences = differences::read();
+    every(cases, |case| {
+        let made = run::run(&Receiver::Penstock, case)?;
+        // What differs may come of the library or of the program.
+        match differences.contains_key(&case.name) && made == case.peer_expected()? {
+            true => Ok(()),
+            false => compare(&case.expected()?, &made),
+        }
+    });
 }
 
 #[test]
