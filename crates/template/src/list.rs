@@ -70,7 +70,11 @@ impl<'a> Items<'a> {
         if let Some((quote @ (b'"' | b'\''), quoted)) = list.split_first() {
             match self.quoted(*quote, quoted, buffer) {
                 Ok(item) => return Some(item),
-                Err(end) => inside = 1 + end,
+                Err(end) => {
+                    // What was taken for escapes stands as it is.
+                    buffer.clear();
+                    inside = 1 + end;
+                }
             }
         }
         let comma = memchr::memchr(b',', list.get(inside..).unwrap_or_default());

@@ -478,3 +478,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn lists_whose_quotes_do_not_end() {
+    for (list, expected) in [
+        (r#""a\"b"#, r#"["\"a\\\"b"]"#),
+        (r"'x\", r#"["'x\\"]"#),
+        (r#"a,'\n" b\"c"#, r#"["a","'\\n\" b\\\"c"]"#),
+    ] {
+        let mut batch = batch();
+        set(&mut batch, "l", list, ValueType::List);
+        check_in(&batch, "$(format-json l=$l)", &format!("{{\"l\":{expected}}}"));
+    }
+}
