@@ -118,7 +118,7 @@ struct ToPairs {
 impl Operation for ToPairs {
     fn run(&self, run: &mut Run<'_>) -> Eval {
         let dict = run.eval(&self.dict)?;
-        if !matches!(dict, Value::Dict(_) | Value::Labels(_)) {
+        if !matches!(dict, Value::Dict(_) | Value::Labels(_) | Value::Otel(Otel::KvList, _)) {
             return run.error("Argument must be a dict");
         }
         let (key, value) = (run.literal_value(self.key)?, run.literal_value(self.value)?);

@@ -186,6 +186,14 @@ pub const FUNCTIONS: &[Function] = &[
         build: Build::Made(|args| args.target(0).map(|target| Expr::Move(Box::new(target)))),
     },
     Function {
+        name: "example_echo",
+        parameters: ANY,
+        returns: Types::ANY,
+        help: "The value as it is: what AxoSyslog has as an example of a function in a module.",
+        examples: &[("example_echo(\"a\")", "\"a\"")],
+        build: Build::Plain(|_, args| Ok(first(args))),
+    },
+    Function {
         name: "vars",
         parameters: &[Parameter::named("exclude_msg_values", Form::Flag, "false")],
         returns: Types::DICT,

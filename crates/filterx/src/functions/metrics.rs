@@ -83,6 +83,9 @@ impl Update {
             Some(labels) => run.eval(labels)?,
             None => Value::Null,
         };
+        if self.labels.is_some() && !Types::of(labels).meets(Types::MAPPING) {
+            return run.error("labels must be a dict");
+        }
         pairs.clear();
         pairs.extend(run.cells(labels).chunks_exact(2).map(|pair| (pair[0], pair[1])));
         pairs.retain(|(name, value)| {

@@ -2,10 +2,21 @@
 
 use super::{Eval, Failure, Halt, Run};
 use crate::program::{Expr, Target};
-use value::{Moment, Value};
+use value::{Moment, Otel, Value};
 
 /// Microseconds of a second.
 const SECOND: f64 = 1e6;
+
+/// Whether the elements of one container can stand behind those of the other.
+fn can_extend(to: Value, from: Value) -> bool {
+    match to {
+        Value::List(_) | Value::Tuple(_) => {
+            matches!(from, Value::List(_) | Value::Tuple(_) | Value::Otel(Otel::Array, _))
+        }
+        Value::Dict(_) => matches!(from, Value::Dict(_) | Value::Labels(_) | Value::Otel(Otel::KvList, _)),
+        _ => false,
+    }
+}
 
 impl Run<'_> {
     pub(crate) fn add(&mut self, a: Value, b: Value) -> Eval {
@@ -24,8 +35,7 @@ impl Run<'_> {
             )),
             (Value::Bytes(a), Value::Bytes(b)) => self.joined(a, b).map(Value::Bytes),
             (Value::Datetime { .. }, Value::Integer(_) | Value::Double(_)) => self.later(a, b),
-            (Value::List(_) | Value::Tuple(_), Value::List(_) | Value::Tuple(_))
-            | (Value::Dict(_), Value::Dict(_) | Value::Labels(_)) => {
+            (a, b) if can_extend(a, b) => {
                 let Some(node) = a.node() else { return Ok(a) };
                 let Ok(copy) = self.batch.trees.copy(node) else { return self.full() };
                 let sum = a.with_node(copy);
@@ -90,11 +100,7 @@ impl Run<'_> {
         let by = self.eval_owned(by)?;
         let by = self.looked_into(by)?;
         let old = self.read_target(target)?;
-        let in_place = matches!(
-            (old, by),
-            (Value::List(_), Value::List(_) | Value::Tuple(_))
-                | (Value::Dict(_), Value::Dict(_) | Value::Labels(_))
-        );
+        let in_place = can_extend(old, by) && !matches!(old, Value::Tuple(_));
         if in_place && old.node() != by.node() {
             let owned = self.own_target(target)?;
             self.extend(owned, by)?;

@@ -126,6 +126,9 @@ fn texts_become_longer_only_where_something_is_replaced() {
 #[test]
 fn bodies_of_opentelemetry_are_bytes() {
     check("l = otel_logrecord(); l.body = protobuf(bytes(\"x\")); l.body", "bytes(\"x\")");
+    check("[1] + otel_array([2, [3]])", "[1,2,otel_array([3])]");
+    check("d = {\"a\":1}; d += otel_kvlist({\"b\":2}); d + otel_kvlist({\"a\":3})", "{\"a\":3,\"b\":2}");
+    check("dict_to_pairs(otel_kvlist({\"a\":1}), \"k\", \"v\")", "[{\"k\":\"a\",\"v\":1}]");
 }
 
 #[test]
