@@ -152,7 +152,7 @@ fn check_reports_all_errors_at_once_with_place_and_remedy() {
 #[test]
 fn a_wrong_filter_is_not_said_to_be_missing() {
     let lab = Lab::new();
-    let config = "@version: 4.11\nsource s { internal(); };\nfilter f_num { $PID > 100; };\n\
+    let config = "@version: 4.11\nsource s { internal(); };\nfilter f_num { PID > 100; };\n\
                   filter f_ref { filter(f_num); };\nlog { source(s); filter(f_ref); };\n";
     let outcome = check(&lab, config, &[]);
     let said = format!("{}{}", outcome.stdout, outcome.stderr);
