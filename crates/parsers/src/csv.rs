@@ -64,7 +64,7 @@ impl Csv {
                 return true;
             }
             let last = index + 1 == self.columns.len();
-            if last && rules.greedy && (index > 0 || !text.is_empty()) {
+            if last && rules.greedy {
                 let field = Field::plain(at.min(text.len()), text.len());
                 at = text.len() + 1;
                 if !self.keep(column, text, field, 0, found) {
@@ -73,7 +73,7 @@ impl Csv {
                 break;
             }
             if at >= text.len() {
-                return !rules.drop_invalid || last && rules.greedy;
+                return !rules.drop_invalid;
             }
             let looked_at = column.wanted || column.kind != ValueType::String;
             if !looked_at && let Some(next) = rules.scanner.skip(text, at, &mut marks) {

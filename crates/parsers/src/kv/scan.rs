@@ -289,7 +289,11 @@ impl Scanner {
 #[inline]
 fn stray_word(text: &[u8], start: usize, end: usize, stray: &mut impl FnMut(&[u8])) {
     if start < end {
-        let word = text.get(start..end).unwrap_or_default().trim_ascii();
+        let mut word = text.get(start..end).unwrap_or_default();
+        // Only blanks are no part of it; a tab is.
+        while let [b' ', rest @ ..] | [rest @ .., b' '] = word {
+            word = rest;
+        }
         if !word.is_empty() {
             stray(word);
         }

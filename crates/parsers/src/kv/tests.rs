@@ -71,6 +71,8 @@ fn quoted_values() {
         ("a=\"x\\'y\\b\\f\\q\" b='x\\\"y'", "p.a=x\\'y\u{8}\u{c}\\q|p.b=x\\\"y"),
         ("a= \"x\" b=1", "p.a=x|p.b=1"),
         ("a=\"x y\" ", "p.a=x y"),
+        ("u: v \t c=d", "p.c=d|stray=\"u: v \\t\""),
+        ("\t a=b \t", "p.a=b \t|stray=\"\\t\""),
         ("a=\"unterminated b=2", "p.a=\"unterminated b=2|p.b=2|stray='\"unterminated'"),
         ("a=\"x\"y b=2", "p.a=\"x\"y |p.b=2|stray='\"x\"y'"),
         ("a='it''s' b=2", "p.a='it''s' |p.b=2|stray=\"'it''s'\""),
