@@ -16,6 +16,7 @@ use crate::grpc;
 use crate::hop;
 use crate::http;
 use crate::kafka;
+use crate::looking;
 use crate::matrix;
 use crate::measure::Plan;
 use crate::mongodb;
@@ -34,7 +35,8 @@ use crate::storm;
     after_help = "\
 `bench --config FILE --sample FILE` measures a configuration of yours on this machine instead: rate over connections, size of messages and
 worker threads, with and without TLS and disk buffer. A copy is measured; the running program, its ports and servers are not touched.
-`bench reload` measures reloads under load, `bench safe` how soon messages are safe on disk; see `bench reload --help`."
+`bench reload` measures reloads under load, `bench safe` how soon messages are safe on disk, `bench looking` what it costs to look at a
+running program; see `bench reload --help`."
 )]
 struct Args {
     /// Cases to run: names, patterns like tcp-*, or the first word of several, such as cores, separated by
@@ -138,6 +140,7 @@ pub fn run(args: impl Iterator<Item = OsString>, own: impl FnOnce(&Own) -> Resul
         Some("storm") => return storm::run(&args[1..]),
         Some("reload") => return reload::run(args.split_off(1)),
         Some("safe") => return safe::run(args.split_off(1)),
+        Some("looking") => return looking::run(args.split_off(1)),
         Some("load") => return loggen::cli::run(args.split_off(1).into_iter()),
         _ => {}
     }

@@ -16,6 +16,7 @@ mod grpc;
 mod hop;
 mod http;
 mod kafka;
+mod looking;
 mod matrix;
 mod measure;
 mod mongodb;

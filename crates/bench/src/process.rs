@@ -95,6 +95,13 @@ impl Process {
         usage
     }
 
+    /// CPU time of its living threads with such a name.
+    pub fn threads_ns(&self, is_meant: impl Fn(&str) -> bool) -> u64 {
+        let name = |task: &Path| fs::read_to_string(task.join("comm")).unwrap_or_default();
+        let tasks = tasks(self.child.id());
+        tasks.iter().filter(|task| is_meant(name(task).trim())).map(|task| schedstat_ns(task)).sum()
+    }
+
     pub fn signal(&self, signal: Signal) {
         if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             // It may be gone already.

@@ -35,6 +35,13 @@ impl Ratio {
         (beyond || self.error <= share).then_some(self.share().abs() <= share)
     }
 
+    /// Whether the mean is at most `most`. `None` when there were too few rounds to tell: it could as well be
+    /// the other.
+    pub fn is_at_most(&self, most: f64) -> Option<bool> {
+        let beyond = (self.mean - most).abs() > 2.0 * self.error;
+        beyond.then_some(self.mean <= most)
+    }
+
     /// Whether the mean is at least `least`. `None` when there were too few rounds to tell: the error is
     /// larger than what may be missing, and the difference not beyond doubt.
     pub fn is_at_least(&self, least: f64) -> Option<bool> {
@@ -75,6 +82,15 @@ mod tests {
         assert_eq!(of(&[1.0]).is_at_least(least), None, "one round");
         assert_eq!(of(&[0.5, 1.9]).is_at_least(least), None, "noise");
         assert_eq!(of(&[2.0, 4.0]).is_at_least(least), Some(true), "noise, but twice as quick");
+    }
+
+    #[test]
+    fn a_most_is_judged_with_the_error() {
+        assert_eq!(of(&[1.01, 1.01]).is_at_most(1.02), Some(true));
+        assert_eq!(of(&[1.05, 1.05]).is_at_most(1.02), Some(false));
+        assert_eq!(of(&[1.0]).is_at_most(1.02), None, "one round");
+        assert_eq!(of(&[0.9, 1.1]).is_at_most(1.02), None, "noise");
+        assert_eq!(of(&[2.0, 4.0]).is_at_most(1.02), Some(false), "noise, but beyond doubt");
     }
 
     #[test]

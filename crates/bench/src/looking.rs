@@ -1,0 +1,153 @@
+//! `bench looking`: what questions about a busy program cost it. Windows with a question and without take
+//! turns on the same program, so that what else the machine does falls on both.
+
+mod bed;
+mod question;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+
+use crate::command;
+use crate::ratio::Ratio;
+use crate::results::median;
+use bed::{Bed, Window};
+use question::{KINDS, Kind, Question};
+
+/// The aim: from a message to the explanation of its way.
+const ANSWER_MAX: Duration = Duration::from_millis(100);
+
+/// What it costs to look: `explain --next`, `tap` of 1,000 messages a second, the console's stream and
+/// `profile`, each beside a program that takes all that ten connections send.
+#[derive(Debug, Parser)]
+#[command(name = "bench looking", disable_version_flag = true)]
+struct Args {
+    /// Pairs of windows of each question, with it and without
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..))]
+    rounds: u32,
+    /// Seconds of a window
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=60))]
+    seconds: u64,
+    /// Only these questions: explain, tap, console, profile
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<Kind>,
+    /// Connections that send as fast as they can
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    connections: u32,
+    /// Folder to work in [default: the system's folder for temporary files]
+    #[arg(long)]
+    work_dir: Option<PathBuf>,
+    /// Keep what was written
+    #[arg(long)]
+    keep: bool,
+}
+
+/// Runs the command; `args` are those after its name.
+pub fn run(args: Vec<OsString>) -> ExitCode {
+    command::run("bench looking", args, measure)
+}
+
+fn measure(args: &Args) -> Result<bool, String> {
+    let kinds = if args.only.is_empty() { KINDS.to_vec() } else { args.only.clone() };
+    let windows = u64::from(args.rounds) * 2 * kinds.len() as u64;
+    let mut bed = Bed::start(args, args.seconds * windows)?;
+    stdio::out!("{:<9}{:>12}{:>10}{:>10}   difference", "", "messages/s", "us/msg", "with it");
+    let mut good = true;
+    for kind in kinds {
+        good &= of(kind, args, &mut bed)?;
+    }
+    bed.stop();
+    Ok(good)
+}
+
+/// Measures one question, prints what it costs, and judges it.
+fn of(kind: Kind, args: &Args, bed: &mut Bed) -> Result<bool, String> {
+    let length = Duration::from_secs(args.seconds);
+    let (mut without, mut with): (Vec<Window>, Vec<Window>) = Default::default();
+    let mut answers = Vec::new();
+    for round in 0..args.rounds {
+        // Whoever is second finds the caches warm, or the machine hot: by turns it is the one and the other.
+        for asks in [round % 2 == 0, round % 2 == 1] {
+            let question = if asks { Some(Question::ask(kind, bed, length)?) } else { None };
+            let window = bed.window(length)?;
+            match question {
+                Some(question) => {
+                    answers.extend(question.end()?);
+                    with.push(window);
+                }
+                None => without.push(window),
+            }
+        }
+    }
+    let middle = |windows: &[Window], value: fn(&Window) -> f64| {
+        median(windows.iter().map(value).collect()).unwrap_or_default()
+    };
+    let pairs = without.iter().zip(&with);
+    let ratio = Ratio::of(pairs.map(|(without, with)| with.worked_us() / without.worked_us()))
+        .ok_or("no message came")?;
+    stdio::out!(
+        "{:<9}{:>12.0}{:>10.3}{:>10.3}   {:+.1} % ± {:.1} % CPU of the workers a message over {} pairs",
+        kind.name(),
+        middle(&without, Window::per_second),
+        middle(&without, Window::worked_us),
+        middle(&with, Window::worked_us),
+        ratio.share() * 100.0,
+        ratio.error * 100.0,
+        ratio.rounds
+    );
+    let beside = middle(&with, Window::beside) - middle(&without, Window::beside);
+    stdio::out!("{:<9}threads beside the workers: {:+.2} % of a core", "", beside * 100.0);
+    let mut good = judge(kind, ratio, beside);
+    if !answers.is_empty() {
+        good &= judge_answers(answers);
+    }
+    Ok(good)
+}
+
+/// The aims: what a question may cost the workers, and beside them.
+fn judge(kind: Kind, ratio: Ratio, beside: f64) -> bool {
+    let (workers_most, beside_most) = kind.aims();
+    let worked = ratio.is_at_most(1.0 + workers_most);
+    let verdict = match worked {
+        Some(true) => "met",
+        Some(false) => "MISSED",
+        None => "not to be told: more rounds, or a quieter machine",
+    };
+    stdio::out!("{:<9}at most {:.1} % CPU a message: {verdict}", "", workers_most * 100.0);
+    let is_light = beside <= beside_most;
+    let verdict = if is_light { "met" } else { "MISSED" };
+    stdio::out!("{:<9}at most {:.1} % of a core beside: {verdict}", "", beside_most * 100.0);
+    worked != Some(false) && is_light
+}
+
+fn judge_answers(mut answers: Vec<Duration>) -> bool {
+    answers.sort();
+    let longest = answers.last().copied().unwrap_or_default();
+    let half = answers.get(answers.len() / 2).copied().unwrap_or_default();
+    let met = longest <= ANSWER_MAX;
+    stdio::out!(
+        "{:<9}from a message to its explanation: half within {} ms, longest {} ms, at most {} ms: {}",
+        "",
+        half.as_millis(),
+        longest.as_millis(),
+        ANSWER_MAX.as_millis(),
+        if met { "met" } else { "MISSED" }
+    );
+    met
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn definition_is_sound() {
+        Args::command().debug_assert();
+        let args = Args::try_parse_from(["looking", "--only", "tap,console"]).unwrap();
+        assert_eq!(args.only, [Kind::Tap, Kind::Console]);
+    }
+}
