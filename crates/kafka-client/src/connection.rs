@@ -123,7 +123,7 @@ impl Connection {
                     Some(Ok(login)) => (self.login, self.state) = (Some(login), State::Idle),
                     Some(Err(fault)) => return Some(self.lost(dial, fault, now)),
                     None if now.saturating_duration_since(self.since) < CONNECT_MAX => return None,
-                    None => return Some(self.lost(dial, Fault::Broken("no token comes".to_owned()), now)),
+                    None => return Some(self.lost(dial, Fault::Broken("no login comes".to_owned()), now)),
                 },
                 State::Idle if self.login.is_none() && dial.logins.is_some() => self.ask(dial, seat, now),
                 State::Idle => match self.route.next(&seat.nudge) {
@@ -149,7 +149,7 @@ impl Connection {
                     }
                 },
                 State::Open(_, session) => {
-                    let login = self.renewal.turn(session, (dial, &seat.nudge), now);
+                    let login = self.renewal.turn(session, (dial, &self.server.0, &seat.nudge), now);
                     if let Some(login) = login {
                         (self.login, self.since) = (Some(login), now);
                     }
@@ -163,7 +163,7 @@ impl Connection {
     fn ask(&mut self, dial: &Dial, seat: &Owner, now: Instant) {
         if let Some(logins) = &dial.logins {
             self.since = now;
-            self.state = State::Asking(logins.ask(&seat.nudge));
+            self.state = State::Asking(logins.ask(&self.server.0, &seat.nudge));
         }
     }
 

@@ -2,13 +2,17 @@
 
 use crate::Server;
 use crate::connection::Dial;
+#[cfg(feature = "kerberos")]
+use crate::login::Kerberos;
 use crate::login::{Fetched, Logins};
-use crate::properties::{Bearer, Properties};
+use crate::properties::{Bearer, KerberosNames, Properties};
 use conf_schema::Settings;
 use delivery::dialing::Secured;
 use delivery::target::Connect;
 use diag::{Diagnostic, Diagnostics};
 use driver_options::secure::{self, Side};
+#[cfg(feature = "kerberos")]
+use gssapi::Whom;
 use http_client::{Network, Proxies, Url};
 use kafka::{Login, Mechanism};
 use std::path::{Path, PathBuf};
@@ -97,6 +101,16 @@ fn logins(p: &Properties) -> Result<Option<Logins>, Wrong> {
             _ => Err(wrong()),
         };
     }
+    if mechanism == Mechanism::Gssapi {
+        return match (&p.user, &p.password) {
+            (None, None) => kerberos(&p.kerberos).map(Some),
+            _ => Err(("GSSAPI shows no user and no password".to_owned(), KEYS)),
+        };
+    }
+    if p.kerberos != KerberosNames::default() {
+        let text = format!("the properties of Kerberos change nothing with {}", mechanism.name());
+        return Err((text, "add `\"sasl.mechanism\" => \"GSSAPI\"`"));
+    }
     if p.bearer.is_given {
         let text = format!("the properties of OAUTHBEARER change nothing with {}", mechanism.name());
         return Err((text, "add `\"sasl.mechanism\" => \"OAUTHBEARER\"`"));
@@ -116,6 +130,30 @@ fn logins(p: &Properties) -> Result<Option<Logins>, Wrong> {
 
 const TOKENS: &str = "write `\"sasl.oauthbearer.method\" => \"oidc\"`, and `sasl.oauthbearer.client.id`, `sasl.oauthbearer.client.secret` and \
                       `sasl.oauthbearer.token.endpoint.url`";
+
+const KEYS: &str = "write `\"sasl.kerberos.principal\" => \"name@REALM\"` and `\"sasl.kerberos.keytab\" => \"/path\"`, or none of them where \
+                    somebody calls kinit";
+
+#[cfg(feature = "kerberos")]
+fn kerberos(names: &KerberosNames) -> Result<Logins, Wrong> {
+    let whom = match (&names.principal, &names.keytab) {
+        (Some(principal), Some(file)) => {
+            // The first login says more; a path that is wrong is best said now.
+            std::fs::File::open(file).map_err(|error| (format!("{}: {error}", file.display()), KEYS))?;
+            Whom::Keytab { principal: principal.clone(), file: file.clone() }
+        }
+        (None, None) => Whom::Cached,
+        _ => return Err(("Kerberos needs a name and its keys".to_owned(), KEYS)),
+    };
+    let service = names.service.clone().unwrap_or_else(|| "kafka".to_owned());
+    Ok(Logins::Kerberos(Kerberos { service, whom }))
+}
+
+#[cfg(not(feature = "kerberos"))]
+fn kerberos(_: &KerberosNames) -> Result<Logins, Wrong> {
+    let text = "this penstock was built without Kerberos".to_owned();
+    Err((text, "build it with `--features kerberos`, or use SCRAM-SHA-512"))
+}
 
 fn tokens(bearer: &Bearer) -> Result<Logins, Wrong> {
     let fetches = bearer.id.is_some() || bearer.secret.is_some() || bearer.url.is_some();

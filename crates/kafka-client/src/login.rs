@@ -1,5 +1,8 @@
 //! Who this side is, at each login: a name with its password, or a token that is made or fetched for it.
 
+#[cfg(feature = "kerberos")]
+mod kerberos;
+
 use crate::properties::{Bearer, Unsecured};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,10 +11,13 @@ use flight::Outcome;
 use http_client::proof::{Grant, Tokens};
 use http_client::{Network, Url};
 use kafka::{Fault, Login};
+#[cfg(feature = "kerberos")]
+pub use kerberos::Kerberos;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::runtime::Handle;
 
 /// How long a server of tokens may take.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -23,6 +29,8 @@ pub enum Logins {
     /// Made here; whoever believes it believes everybody.
     Unsecured(Unsecured),
     Fetched(Arc<Fetched>),
+    #[cfg(feature = "kerberos")]
+    Kerberos(Kerberos),
 }
 
 /// Tokens of a server of tokens.
@@ -55,12 +63,33 @@ impl Fetched {
     }
 }
 
+/// Says what came of a wish.
+type Grantor = Box<dyn FnOnce(Result<Login, Fault>) + Send>;
+
 /// A login that somebody waits for.
 pub struct Wish(Arc<Mutex<Option<Result<Login, Fault>>>>);
 
 impl Wish {
     fn granted(answer: Result<Login, Fault>) -> Wish {
         Wish(Arc::new(Mutex::new(Some(answer))))
+    }
+
+    /// `begin` starts something that grants it.
+    fn later(nudge: &Arc<Nudge>, begin: impl FnOnce(Handle, Grantor)) -> Wish {
+        let runtime = match guest::handle() {
+            Ok(runtime) => runtime,
+            Err(error) => return Wish::granted(Err(Fault::Broken(format!("no login: {error}")))),
+        };
+        let wish = Wish(Arc::default());
+        let (place, nudge) = (Arc::clone(&wish.0), Arc::clone(nudge));
+        begin(
+            runtime,
+            Box::new(move |answer| {
+                *place.lock() = Some(answer);
+                nudge.nudge();
+            }),
+        );
+        wish
     }
 
     /// Once it is there.
@@ -70,25 +99,26 @@ impl Wish {
 }
 
 impl Logins {
-    /// Asks for one. Where it is not there at once, the owner is nudged when it is.
-    pub fn ask(&self, nudge: &Arc<Nudge>) -> Wish {
-        let fetched = match self {
-            Logins::Password(login) => return Wish::granted(Ok(login.clone())),
-            Logins::Unsecured(wanted) => return Wish::granted(Ok(wanted.login(SystemTime::now()))),
-            Logins::Fetched(fetched) => Arc::clone(fetched),
-        };
-        let runtime = match guest::handle() {
-            Ok(runtime) => runtime,
-            Err(error) => return Wish::granted(Err(Fault::Broken(format!("no token: {error}")))),
-        };
-        let wish = Wish(Arc::default());
-        let (place, nudge) = (Arc::clone(&wish.0), Arc::clone(nudge));
-        runtime.spawn(async move {
-            let answer = fetched.login().await;
-            *place.lock() = Some(answer);
-            nudge.nudge();
-        });
-        wish
+    /// Asks for one at this broker. Where it is not there at once, the owner is nudged when it is.
+    #[cfg_attr(not(feature = "kerberos"), allow(unused_variables))]
+    pub fn ask(&self, broker: &str, nudge: &Arc<Nudge>) -> Wish {
+        match self {
+            Logins::Password(login) => Wish::granted(Ok(login.clone())),
+            Logins::Unsecured(wanted) => Wish::granted(Ok(wanted.login(SystemTime::now()))),
+            Logins::Fetched(fetched) => {
+                let fetched = Arc::clone(fetched);
+                Wish::later(nudge, |runtime, grant| {
+                    runtime.spawn(async move { grant(fetched.login().await) });
+                })
+            }
+            #[cfg(feature = "kerberos")]
+            Logins::Kerberos(kerberos) => {
+                let (kerberos, broker) = (kerberos.clone(), broker.to_owned());
+                Wish::later(nudge, |runtime, grant| {
+                    runtime.spawn_blocking(move || grant(kerberos.login(&broker)));
+                })
+            }
+        }
     }
 
     /// A broker has refused what was shown: the next one is another, where there is another.
@@ -108,8 +138,12 @@ impl Logins {
                 format!("{mechanism:?} {user:?} {password:?}")
             }
             Logins::Password(Login::Token { token, .. }) => token.clone(),
+            // Nobody configures one that has begun.
+            Logins::Password(Login::Kerberos(_)) => String::new(),
             Logins::Unsecured(wanted) => format!("{wanted:?}"),
             Logins::Fetched(fetched) => fetched.described.clone(),
+            #[cfg(feature = "kerberos")]
+            Logins::Kerberos(kerberos) => format!("{kerberos:?}"),
         }
     }
 }

@@ -11,6 +11,7 @@ use conf_schema::{Pair, Settings, Text};
 pub use consumer::Reads;
 use diag::{Diagnostic, Diagnostics};
 use kafka::{Compression, IN_FLIGHT_MAX, Mechanism, Partitioner};
+use std::path::PathBuf;
 use std::time::Duration;
 use values::{duration, word, yes_no};
 
@@ -47,6 +48,7 @@ pub struct Properties {
     pub user: Option<String>,
     pub password: Option<String>,
     pub bearer: Bearer,
+    pub kerberos: KerberosNames,
     pub tls: tls::Options,
     /// `ssl.` properties were given.
     pub tls_given: bool,
@@ -84,11 +86,20 @@ impl Default for Properties {
             user: None,
             password: None,
             bearer: Bearer::default(),
+            kerberos: KerberosNames::default(),
             tls: tls::Options::default(),
             tls_given: false,
             reads: Reads::default(),
         }
     }
+}
+
+/// `sasl.kerberos.` properties.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KerberosNames {
+    pub service: Option<String>,
+    pub principal: Option<String>,
+    pub keytab: Option<PathBuf>,
 }
 
 /// Who is configured.
@@ -116,7 +127,7 @@ type Table = [(&'static [&'static str], Effect)];
 
 const SYSTEM: &str = "the system's settings hold";
 const LOGS: &str = "the log of penstock has it";
-const KERBEROS: &str = "Kerberos is not spoken: use SCRAM-SHA-512, or PLAIN over TLS";
+const TICKETS: &str = "tickets are fetched by the library, and anew before they end";
 
 /// Of whoever speaks to brokers.
 const COMMON: &Table = &[
@@ -184,9 +195,11 @@ const COMMON: &Table = &[
     (&["ssl.key.pem"], Refused("write it to a file, and `ssl.key.location`")),
     (&["ssl.certificate.pem"], Refused("write it to a file, and `ssl.certificate.location`")),
     (&["ssl.ca.pem"], Refused("write it to a file, and `ssl.ca.location`")),
-    (&["sasl.kerberos.service.name"], Refused(KERBEROS)),
-    (&["sasl.kerberos.principal"], Refused(KERBEROS)),
-    (&["sasl.kerberos.keytab"], Refused(KERBEROS)),
+    (&["sasl.kerberos.service.name"], Read(|p, v| done(&mut p.kerberos.service, Some(v.to_owned())))),
+    (&["sasl.kerberos.principal"], Read(|p, v| done(&mut p.kerberos.principal, Some(v.to_owned())))),
+    (&["sasl.kerberos.keytab"], Read(|p, v| done(&mut p.kerberos.keytab, Some(v.into())))),
+    (&["sasl.kerberos.kinit.cmd"], Moot(TICKETS)),
+    (&["sasl.kerberos.min.time.before.relogin"], Moot(TICKETS)),
     (&["plugin.library.paths"], Refused("there are no plugins")),
 ];
 
@@ -211,7 +224,7 @@ fn security(p: &mut Properties, value: &str) -> Result<(), String> {
 
 fn mechanism(p: &mut Properties, value: &str) -> Result<(), String> {
     let known = Mechanism::named(value);
-    p.mechanism = Some(known.ok_or("PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER")?);
+    p.mechanism = Some(known.ok_or("PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or GSSAPI")?);
     Ok(())
 }
 

@@ -30,14 +30,14 @@ impl Renewal {
     pub fn turn(
         &mut self,
         session: &mut Session,
-        (dial, nudge): (&Dial, &Arc<Nudge>),
+        (dial, broker, nudge): (&Dial, &str, &Arc<Nudge>),
         now: Instant,
     ) -> Option<Arc<Login>> {
         if let Renewal::At(at) = self
             && *at <= now
             && let Some(logins) = &dial.logins
         {
-            *self = Renewal::Asking(logins.ask(nudge));
+            *self = Renewal::Asking(logins.ask(broker, nudge));
         }
         let Renewal::Asking(wish) = self else { return None };
         let login = wish.take()?;

@@ -29,7 +29,7 @@ pub use batch::{BATCH_HEAD_BYTES, Batch, RECORD_EXTRA_BYTES, Record, envelope};
 pub use compression::Compression;
 pub use consumer::{Begin, Consumer, News, Options as ConsumerOptions};
 pub use group::{Group, News as GroupNews, Options as GroupOptions, Rule, Strategy};
-pub use login::{Login, Mechanism, is_extension};
+pub use login::{Login, Mechanism, Opening, Speaker, is_extension};
 pub use partitioner::Partitioner;
 pub use producer::{Fate, IN_FLIGHT_MAX, Landed, Options, Produce, Producer, Why};
 pub use records::{Batches, Reading, RecordAt, Taken, Unreadable, headers};

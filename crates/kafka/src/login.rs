@@ -1,6 +1,7 @@
 //! SASL: who this side says it is.
 
 use crate::scram::Scram;
+use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mechanism {
@@ -9,11 +10,18 @@ pub enum Mechanism {
     ScramSha512,
     /// RFC 7628.
     OAuthBearer,
+    /// RFC 4752: Kerberos.
+    Gssapi,
 }
 
 impl Mechanism {
-    const ALL: [Mechanism; 4] =
-        [Mechanism::Plain, Mechanism::ScramSha256, Mechanism::ScramSha512, Mechanism::OAuthBearer];
+    const ALL: [Mechanism; 5] = [
+        Mechanism::Plain,
+        Mechanism::ScramSha256,
+        Mechanism::ScramSha512,
+        Mechanism::OAuthBearer,
+        Mechanism::Gssapi,
+    ];
 
     /// By its name, in any letters.
     pub fn named(name: &str) -> Option<Mechanism> {
@@ -26,6 +34,7 @@ impl Mechanism {
             Mechanism::ScramSha256 => "SCRAM-SHA-256",
             Mechanism::ScramSha512 => "SCRAM-SHA-512",
             Mechanism::OAuthBearer => "OAUTHBEARER",
+            Mechanism::Gssapi => "GSSAPI",
         }
     }
 }
@@ -37,13 +46,47 @@ pub enum Login {
     Password { mechanism: Mechanism, user: String, password: String },
     /// With OAUTHBEARER: the token, and names with values for the broker.
     Token { token: String, extensions: Vec<(String, String)> },
+    /// With GSSAPI.
+    Kerberos(Opening),
 }
+
+/// What goes on saying the words of a mechanism.
+pub trait Speaker: Send {
+    /// The answer to what the server says; `None` when all is said.
+    fn hear(&mut self, said: &[u8]) -> Result<Option<Vec<u8>>, String>;
+}
+
+/// A login that somebody has begun, with its first words. It is good for one connection.
+#[derive(Clone)]
+pub struct Opening(Arc<Mutex<Option<Opened>>>);
+
+/// The first words, and what goes on.
+type Opened = (Vec<u8>, Box<dyn Speaker>);
+
+impl Opening {
+    pub fn new(words: Vec<u8>, speaker: Box<dyn Speaker>) -> Opening {
+        Opening(Arc::new(Mutex::new(Some((words, speaker)))))
+    }
+
+    fn take(&self) -> Option<Opened> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl PartialEq for Opening {
+    fn eq(&self, other: &Opening) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Opening {}
 
 impl Login {
     pub fn mechanism(&self) -> Mechanism {
         match self {
             Login::Password { mechanism, .. } => *mechanism,
             Login::Token { .. } => Mechanism::OAuthBearer,
+            Login::Kerberos(_) => Mechanism::Gssapi,
         }
     }
 }
@@ -54,6 +97,7 @@ pub enum Talk {
     Scram(Box<Scram>),
     /// Whether the broker has said something against the token.
     Bearer(bool),
+    Kerberos(Box<dyn Speaker>),
 }
 
 impl Talk {
@@ -61,6 +105,10 @@ impl Talk {
     pub fn begin(login: &Login) -> Result<(Talk, Vec<u8>), String> {
         let (mechanism, user, password) = match login {
             Login::Token { token, extensions } => return Ok((Talk::Bearer(false), shown(token, extensions))),
+            Login::Kerberos(opening) => {
+                let (words, speaker) = opening.take().ok_or("this login was used before")?;
+                return Ok((Talk::Kerberos(speaker), words));
+            }
             Login::Password { mechanism, user, password } => (*mechanism, user, password),
         };
         if mechanism == Mechanism::Plain {
@@ -74,6 +122,7 @@ impl Talk {
     pub fn hear(&mut self, said: &[u8]) -> Result<Option<Vec<u8>>, String> {
         match self {
             Talk::Plain => Ok(None),
+            Talk::Kerberos(speaker) => speaker.hear(said),
             Talk::Scram(scram) => scram.hear(said),
             Talk::Bearer(false) if said.is_empty() => Ok(None),
             // RFC 7628 section 3.2.3: what is wrong is said first, and the login fails behind this answer.

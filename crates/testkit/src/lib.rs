@@ -11,6 +11,7 @@ pub mod hdfs;
 pub mod hec;
 pub mod http;
 pub mod kafka;
+pub mod kerberos;
 pub mod lab;
 pub mod ledger;
 pub mod mariadb;

@@ -1,6 +1,7 @@
 //! `kafka()` with a scripted broker, and with a real one, read back with the Java consumer: where there is
 //! none, these are skipped.
 
+mod kerberos;
 mod tokens;
 mod transactions;
 

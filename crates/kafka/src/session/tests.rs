@@ -181,6 +181,41 @@ fn a_token_is_shown_and_shown_again() {
     assert_eq!(session.take_login_end(), Some(Duration::from_secs(60)));
 }
 
+/// What somebody else says at a login.
+struct Echo(u8);
+
+impl crate::Speaker for Echo {
+    fn hear(&mut self, said: &[u8]) -> Result<Option<Vec<u8>>, String> {
+        self.0 -= 1;
+        if said == b"bad" {
+            return Err("nonsense".to_owned());
+        }
+        Ok((self.0 > 0).then(|| said.to_vec()))
+    }
+}
+
+#[test]
+fn a_login_of_several_steps_is_good_once() {
+    let login = Login::Kerberos(crate::Opening::new(b"first".to_vec(), Box::new(Echo(2))));
+    let begun = || {
+        let mut session = Session::new("me".into(), Some(Arc::new(login.clone())));
+        said(&mut session);
+        hear(&mut session, &answer(0, &versions())).expect("good");
+        assert_eq!(said(&mut session), b"\0\0\0\x14\0\x11\0\x01\0\0\0\x01\0\x02me\0\x06GSSAPI");
+        session
+    };
+    let mut session = begun();
+    hear(&mut session, &answer(1, b"\0\0\0\0\0\0")).expect("good");
+    assert!(said(&mut session).ends_with(b"\0\0\0\x05first"));
+    let goes_on = answer(2, b"\0\0\xff\xff\0\0\0\x04next\0\0\0\0\0\0\0\0");
+    assert_eq!(hear(&mut session, &goes_on), Ok(vec![]));
+    assert!(said(&mut session).ends_with(b"\0\0\0\x04next"));
+    let accepted = answer(3, b"\0\0\xff\xff\0\0\0\0\0\0\0\0\0\0\0\0");
+    assert_eq!(hear(&mut session, &accepted), Ok(vec![Heard::Ready]));
+    let mut another = begun();
+    assert!(hear(&mut another, &answer(1, b"\0\0\0\0\0\0")).is_err());
+}
+
 #[test]
 fn a_token_that_is_refused() {
     let login = Login::Token { token: "t".into(), extensions: Vec::new() };

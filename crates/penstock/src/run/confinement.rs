@@ -21,7 +21,7 @@ use crate::run::STATE_FILE;
 
 /// What a process of any configuration reads: libraries that name services load, names, zones, authorities,
 /// itself.
-const READ: [&str; 26] = [
+const READ: [&str; 28] = [
     "/lib",
     "/lib64",
     "/usr/lib",
@@ -37,6 +37,8 @@ const READ: [&str; 26] = [
     "/etc/group",
     "/etc/host.conf",
     "/etc/hosts",
+    "/etc/krb5.conf",
+    "/etc/krb5.conf.d",
     "/etc/ld.so.cache",
     "/etc/localtime",
     "/etc/machine-id",
@@ -243,6 +245,7 @@ fn of_configuration(configuration: &Configuration, plan: &Plan) -> Rules {
             allow_searched(&mut rules, &folder);
         });
     }
+    kerberos_files().iter().for_each(|path| allow_there(&mut rules, path, Access::Read));
     named::add(&mut rules, &config.preprocessed);
     add_globals(&mut rules, &plan.globals);
     rules
@@ -259,6 +262,14 @@ fn allow_searched(rules: &mut Rules, folder: &Path) {
         let beside = beside.or_else(|| folder.parent().filter(|_| is_shims));
         allow_there(rules, beside.unwrap_or(folder), Access::Run);
     }
+}
+
+/// What the library of Kerberos reads where the environment says so: its settings, and somebody's tickets.
+fn kerberos_files() -> Vec<PathBuf> {
+    let settings = std::env::var_os("KRB5_CONFIG").unwrap_or_default();
+    let tickets = std::env::var("KRB5CCNAME").unwrap_or_default();
+    let tickets = tickets.strip_prefix("FILE:").map(PathBuf::from);
+    std::env::split_paths(&settings).filter(|path| path.is_absolute()).chain(tickets).collect()
 }
 
 fn add_need(rules: &mut Rules, need: &Need<'_>) {
