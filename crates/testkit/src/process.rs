@@ -97,11 +97,22 @@ impl Process {
     }
 }
 
+/// The processes that the first thread of a process has started.
+fn started_by(pid: u32) -> Vec<Pid> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    text.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
         if self.ended().is_none() {
+            // Whom a tracer started would live on without it.
+            let started = started_by(self.child.id());
             let _ = self.child.kill();
             let _ = self.child.wait();
+            started.into_iter().for_each(|pid| {
+                let _ = kill_process(pid, Signal::KILL);
+            });
         }
         if std::thread::panicking() {
             eprintln!("--- log of {}:\n{}", self.name, self.log());
