@@ -1,10 +1,12 @@
 //! A real cluster of HDFS, where one was installed: Hadoop's namenode and datanodes in one process. What it
 //! has is read by WebHDFS, which is Hadoop's own.
 
+use crate::kerberos::{Kerberos, REALM};
 use crate::lab::Lab;
 use crate::penstock::root;
 use crate::ports::free_port;
 use crate::process::Process;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::Command;
@@ -18,8 +20,13 @@ pub struct Hdfs {
     port: u16,
     web: u16,
     asked: u16,
+    /// With Kerberos: the settings of the realm, and the file with the keys of all servers.
+    realm: Option<(PathBuf, PathBuf)>,
     process: Option<Process>,
 }
+
+/// With Kerberos: who the servers are.
+const SERVERS: &str = "hdfs/localhost";
 
 fn installed() -> PathBuf {
     root().join("target/servers/hdfs")
@@ -35,11 +42,22 @@ impl Hdfs {
     /// Starts one with a datanode, in a folder of the lab.
     #[track_caller]
     pub fn start(lab: &Lab) -> Option<Hdfs> {
+        Hdfs::with(lab, None)
+    }
+
+    /// The same, which wants Kerberos and encrypts what goes to datanodes.
+    #[track_caller]
+    pub fn secured(lab: &Lab, realm: &Kerberos) -> Option<Hdfs> {
+        Hdfs::with(lab, Some((realm.settings(), realm.add(SERVERS))))
+    }
+
+    #[track_caller]
+    fn with(lab: &Lab, realm: Option<(PathBuf, PathBuf)>) -> Option<Hdfs> {
         installed().join("complete").exists().then_some(())?;
         let dir = lab.path("hdfs");
         std::fs::create_dir_all(&dir).expect("a folder");
         let mut cluster =
-            Hdfs { dir, port: free_port(), web: free_port(), asked: free_port(), process: None };
+            Hdfs { dir, port: free_port(), web: free_port(), asked: free_port(), realm, process: None };
         cluster.run();
         Some(cluster)
     }
@@ -53,10 +71,16 @@ impl Hdfs {
     pub fn run(&mut self) {
         let folder = installed();
         let mut command = Command::new("java");
+        if let Some((settings, _)) = &self.realm {
+            command.arg(format!("-Djava.security.krb5.conf={}", settings.display()));
+        }
         command.args(["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"]);
         command.arg(format!("{}:{}/lib/*", folder.display(), folder.display())).arg("Cluster");
         command.arg(self.dir.join("disks"));
         command.args([self.port, self.web, self.asked].map(|port| port.to_string())).arg("1");
+        if let Some((_, keys)) = &self.realm {
+            command.arg(format!("{SERVERS}@{REALM}")).arg(keys);
+        }
         command.current_dir(&self.dir);
         let process = self.process.insert(Process::spawn("hdfs", command, None, &self.dir.join("log")));
         let asked = self.asked;
@@ -71,6 +95,32 @@ impl Hdfs {
             process.signal(rustix::process::Signal::KILL);
             process.wait_end();
         }
+    }
+
+    /// The servers' part of Hadoop's own configuration, for clients.
+    #[track_caller]
+    pub fn resources(&self) -> PathBuf {
+        let (path, mut text) = (self.dir.join("core-site.xml"), String::from("<configuration>\n"));
+        let principal = format!("{SERVERS}@{REALM}");
+        for (name, value) in [
+            ("hadoop.security.authentication", "kerberos"),
+            ("dfs.data.transfer.protection", "privacy"),
+            ("dfs.namenode.kerberos.principal", &principal),
+        ] {
+            text.push_str(&format!("<property><name>{name}</name><value>{value}</value></property>\n"));
+        }
+        std::fs::write(&path, text + "</configuration>\n").expect("a file");
+        path
+    }
+
+    /// What the process of the cluster answers, as the user it is.
+    #[track_caller]
+    pub fn ask(&self, word: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.asked)).expect("the cluster");
+        stream.write_all(format!("{word}\n").as_bytes()).expect("the cluster");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer
     }
 
     fn web(&self, path: &str, query: &str) -> Vec<u8> {

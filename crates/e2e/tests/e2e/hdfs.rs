@@ -3,6 +3,7 @@
 
 use crate::answered::{Peer, assert_in_order, collector_killed, config, feed, reloaded_under_load, text};
 use testkit::hdfs::{Hdfs, MISSING};
+use testkit::kerberos::{self, Kerberos, REALM};
 use testkit::{Lab, Penstock, Sender, skip, wait_until};
 
 const DISK: &str = "disk-buffer(reliable(yes) capacity-bytes(100MiB))";
@@ -209,4 +210,35 @@ fn properties_of_hadoop_name_the_cluster() {
     feed(lab.port("in"), 0, 100);
     penstock.wait_settled(100).assert_nothing_lost();
     assert_in_order(&cluster.texts(), 100);
+}
+
+/// The namenode by GSSAPI, datanodes with tokens of blocks and encrypted.
+#[test]
+fn kerberos() {
+    let lab = Lab::new();
+    let Some(realm) = Kerberos::start(&lab, "10m") else { return skip(kerberos::MISSING) };
+    let Some(cluster) = Hdfs::secured(&lab, &realm) else { return skip(MISSING) };
+    cluster.ask("folder /logs");
+    let keys = realm.add("penstock");
+    let text_for = |principal: &str| {
+        let (port, resources, keys) = (cluster.port(), cluster.resources(), keys.display());
+        config(&format!(
+            "hdfs(hdfs-uri(\"hdfs://localhost:{port}\") hdfs-resources(\"{}\") hdfs-file(\"/logs/app.log\") \
+             template(\"$MSG\\n\") time-reopen(1) kerberos-principal(\"{principal}@{REALM}\") \
+             kerberos-keytab-file(\"{keys}\"))",
+            resources.display()
+        ))
+    };
+    // Nobody of that name: held, said, nothing dropped.
+    let settings = realm.settings().display().to_string();
+    let mut penstock = Penstock::configure(&lab, &text_for("nobody")).env("KRB5_CONFIG", &settings).ready();
+    feed(lab.port("in"), 0, 100);
+    penstock.wait_log("Destination takes nothing until something is done about it");
+    let ledger = penstock.ledger();
+    assert_eq!((ledger.waiting(), ledger.dropped()), (100, 0));
+    penstock.reload_with(&lab, &text_for("penstock"));
+    penstock.wait_settled(100).assert_nothing_lost();
+    penstock.stop();
+    let expected: String = (0..100).map(|n| text(n) + "\n").collect();
+    assert!(cluster.ask("read /logs/app.log") == expected);
 }
