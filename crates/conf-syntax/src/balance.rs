@@ -17,6 +17,8 @@ struct Before {
     is_value: bool,
     /// The last letters of the word that stands there, 0 behind something else.
     word: u64,
+    /// The byte before.
+    byte: u8,
 }
 
 /// Words behind which no value stands.
@@ -25,6 +27,7 @@ const OPERATORS: [&[u8]; 13] =
 
 impl Before {
     fn note(&mut self, b: u8) {
+        self.byte = b;
         if b.is_ascii_alphanumeric() || b == b'_' {
             self.word = self.word << 8 | u64::from(b);
             self.is_value = true;
@@ -48,6 +51,8 @@ enum State {
     Single,
     Slash,
     SlashEscape,
+    /// `${...}`
+    Name,
 }
 
 impl Balance {
@@ -76,13 +81,17 @@ impl Balance {
 
     /// True when `b` is the closing bracket that ends the text.
     pub fn feed(&mut self, b: u8) -> bool {
+        let begins_name =
+            self.state == State::Plain && b == b'{' && self.before.is_some_and(|w| w.byte == b'$');
         let begins_text = self.state == State::Plain && b == b'/' && self.before.is_some_and(|w| !w.is_value);
-        if self.state == State::Plain
+        if matches!(self.state, State::Plain | State::Name)
             && let Some(before) = &mut self.before
         {
             before.note(b);
         }
         self.state = match (self.state, b) {
+            (State::Plain, _) if begins_name => State::Name,
+            (State::Name, b'}') => State::Plain,
             (State::Plain, _) if begins_text => State::Slash,
             (State::Slash, b'/') => State::Plain,
             (State::Slash, b'\\') => State::SlashEscape,
@@ -138,6 +147,10 @@ mod tests {
         check("{ f(1)/2; [/}/]; }", Some(18));
         check("{ y or /}/; case /\\/}/: }", Some(25));
         check("{ /}", None);
+        // Names in braces may have anything in them.
+        check("{ ${a\"b} = ${c'd} / ${e#f}; }", Some(29));
+        check("{ ${g{h} + $i; /}/ =~ $j{}}", Some(27));
+        check("{ ${ }", None);
     }
 
     #[test]
