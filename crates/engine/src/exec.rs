@@ -33,6 +33,8 @@ pub struct Machine {
     /// By record, where in `undo` it was saved last: of the old state it had when the branch at work began,
     /// one copy is enough.
     saved: Vec<u32>,
+    /// Records that branches left beside others, and what each is a copy of; in the order of the records.
+    copies: Vec<(u32, u32)>,
     spare: Vec<Vec<u32>>,
     marks: Vec<Vec<bool>>,
     ordered: Vec<Vec<u32>>,
@@ -73,8 +75,6 @@ struct Run<'a, 'w> {
     made: Made,
     /// A message may stand in a selection more than once.
     copied: bool,
-    /// So many records, from the first on, are messages at their own places; others are copies.
-    originals: usize,
     /// Of the destinations that get their messages in order, those that get nothing; empty if all do.
     closed: Vec<bool>,
     /// Somebody wants to know what happens to these messages.
@@ -130,6 +130,7 @@ impl Machine {
     ) -> Outcome {
         let total = batch.records.len();
         self.undo.clear();
+        self.copies.clear();
         self.dropped.clear();
         self.ordered.resize_with(program.ordered.len(), Vec::new);
         let mut all = self.spare.pop().unwrap_or_default();
@@ -159,8 +160,6 @@ impl Machine {
             tick,
             made,
             copied: false,
-            // Whoever made the batch numbered its records by their places.
-            originals: total,
             closed,
             watch,
             late,
@@ -353,7 +352,7 @@ impl Run<'_, '_> {
             self.recycle(selection);
         }
         if after == After::Joined {
-            self.in_order(input, &mut result);
+            self.in_order(input, taken.len(), &mut result);
         } else {
             result.extend(input.iter().filter(|i| self.is_taken(&taken, **i)));
         }

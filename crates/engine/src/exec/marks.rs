@@ -6,19 +6,32 @@ use super::Run;
 const FEW: usize = 16;
 
 impl Run<'_, '_> {
-    /// Number of the message a record is a copy of. Most are none, and need not be looked at.
+    /// The record among the first `so_many` that a record became a copy of, over as many copies as there are
+    /// between them. A message may come to branches in several copies, and each is taken for itself.
     #[inline]
-    fn origin(&self, index: u32) -> usize {
-        match (index as usize) < self.originals {
+    pub(super) fn entered(&self, index: u32, so_many: usize) -> usize {
+        match (index as usize) < so_many {
             true => index as usize,
-            false => self.batch.records.get(index as usize).map_or(usize::MAX, |r| r.origin as usize),
+            false => self.source(index, so_many),
         }
+    }
+
+    #[inline(never)]
+    fn source(&self, index: u32, so_many: usize) -> usize {
+        let copies = &self.machine.copies;
+        let mut at = index;
+        while at as usize >= so_many {
+            let found = copies.binary_search_by_key(&at, |(copy, _)| *copy);
+            let Some((_, of)) = found.ok().and_then(|place| copies.get(place)) else { return usize::MAX };
+            at = *of;
+        }
+        at as usize
     }
 
     /// Marks messages as matched by a branch; says whether there were any.
     pub(super) fn take(&self, matched: &[u32], taken: &mut [bool]) -> bool {
         for index in matched {
-            if let Some(flag) = taken.get_mut(self.origin(*index)) {
+            if let Some(flag) = taken.get_mut(self.entered(*index, taken.len())) {
                 *flag = true;
             }
         }
@@ -26,7 +39,7 @@ impl Run<'_, '_> {
     }
 
     pub(super) fn is_taken(&self, taken: &[bool], index: u32) -> bool {
-        taken.get(self.origin(index)).copied().unwrap_or(false)
+        taken.get(self.entered(index, taken.len())).copied().unwrap_or(false)
     }
 
     /// One flag per record, all false.
@@ -36,16 +49,13 @@ impl Run<'_, '_> {
         marks
     }
 
-    /// Keeps flags for the next, all false again. `among` has each record that may be marked, by its own
-    /// place or its message's, unless there are more records by now: of a large batch, often only a few
-    /// messages come to a place.
+    /// Keeps flags for the next, all false again. `among` has each record that may be marked, unless there are
+    /// more records by now: of a large batch, often only a few messages come to a place.
     pub(super) fn put_back(&mut self, mut marks: Vec<bool>, among: &[u32]) {
         if marks.len() == self.batch.records.len() && among.len() < marks.len() / FEW {
             for index in among {
-                for place in [*index as usize, self.origin(*index)] {
-                    if let Some(flag) = marks.get_mut(place) {
-                        *flag = false;
-                    }
+                if let Some(flag) = marks.get_mut(*index as usize) {
+                    *flag = false;
                 }
             }
         } else {

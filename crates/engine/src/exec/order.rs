@@ -5,12 +5,13 @@ use super::Run;
 impl Run<'_, '_> {
     /// Puts what went on from the branches that `input` came to into the order of the messages. Mostly each
     /// went on from one branch, as the same record, and `input` is in this order: then nothing is sorted.
-    pub(super) fn in_order(&mut self, input: &[u32], result: &mut Vec<u32>) {
+    /// `so_many` records were there when they came.
+    pub(super) fn in_order(&mut self, input: &[u32], so_many: usize, result: &mut Vec<u32>) {
         if result.len() < 2 {
             return;
         }
         if self.batch.joined() > 0 || self.copied {
-            return self.sort(result);
+            return self.sort(input, so_many, result);
         }
         let mut marks = self.marks();
         for index in result.iter() {
@@ -24,13 +25,23 @@ impl Run<'_, '_> {
         match ordered.len() == result.len() {
             true => std::mem::swap(&mut ordered, result),
             // There are copies, or a message that went on from two branches.
-            false => self.sort(result),
+            false => self.sort(input, so_many, result),
         }
         self.recycle(ordered);
     }
 
-    fn sort(&self, result: &mut [u32]) {
+    /// By message; copies of one stay in the order in which they came.
+    fn sort(&self, input: &[u32], so_many: usize, result: &mut [u32]) {
         let batch = &*self.batch;
-        result.sort_by_key(|i| batch.records.get(*i as usize).map_or(0, |r| batch.rank(r)));
+        let mut places = vec![u32::MAX; if self.copied { so_many } else { 0 }];
+        for (place, index) in (0u32..).zip(input) {
+            if let Some(known) = places.get_mut(*index as usize) {
+                *known = place;
+            }
+        }
+        result.sort_by_key(|i| {
+            let rank = batch.records.get(*i as usize).map_or(0, |r| batch.rank(r));
+            (rank, places.get(self.entered(*i, so_many)).copied())
+        });
     }
 }

@@ -74,7 +74,9 @@ impl Run<'_, '_> {
                 keep[*index as usize] = true;
             } else if let Some(record) = self.batch.records.get(*index as usize).copied() {
                 // Others see the original: what goes on from here becomes a record of its own.
-                *index = self.batch.records.len() as u32;
+                let copy = self.batch.records.len() as u32;
+                self.machine.copies.push((copy, *index));
+                *index = copy;
                 self.batch.records.push(record);
             }
         }
