@@ -16,8 +16,14 @@ use testkit::{Lab, Penstock, Sender, peers, skip};
 /// Changed messages of a case.
 const MUTANTS: usize = 150;
 
+/// The library of 3.38 takes apart what is no request, and knows no messages of NX-OS: ours does as that of
+/// 4.12.
+const OF_LATER_LIBRARIES: [&str; 2] = ["scl/apache-whole", "scl/cisco-whole"];
+
 fn cases() -> Vec<Case> {
-    Case::all().into_iter().filter(|case| case.mutants_after.is_some()).collect()
+    let mut cases = Case::all();
+    cases.retain(|case| case.mutants_after.is_some() && !OF_LATER_LIBRARIES.contains(&case.name.as_str()));
+    cases
 }
 
 #[test]
