@@ -75,7 +75,12 @@ impl Hdfs {
             command.arg(format!("-Djava.security.krb5.conf={}", settings.display()));
         }
         command.args(["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"]);
-        command.arg(format!("{}:{}/lib/*", folder.display(), folder.display())).arg("Cluster");
+        command.arg(format!("{}/lib/*", folder.display()));
+        let classes = folder.join("classes.jsa");
+        if classes.is_file() {
+            command.arg(format!("-XX:SharedArchiveFile={}", classes.display()));
+        }
+        command.arg("Cluster");
         command.arg(self.dir.join("disks"));
         command.args([self.port, self.web, self.asked].map(|port| port.to_string())).arg("1");
         if let Some((_, keys)) = &self.realm {

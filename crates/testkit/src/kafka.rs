@@ -11,11 +11,11 @@ use crate::lab::Lab;
 use crate::penstock::root;
 use crate::ports::free_port;
 use crate::process::Process;
+use crate::turns::{Turn, Turns};
 use crate::wait::wait_until;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Why there is no broker; the test is skipped with it.
 pub const MISSING: &str = "no Kafka broker, see `./x servers kafka`";
@@ -29,15 +29,12 @@ pub struct Kafka {
     /// For the machine that it runs in.
     jvm: Vec<String>,
     process: Option<Process>,
-    _turn: MutexGuard<'static, ()>,
+    _turn: Turn,
 }
 
-/// One broker or cluster at a time: each takes a quarter of a gigabyte, and a core while it starts.
-static TURN: Mutex<()> = Mutex::new(());
-
-fn turn() -> MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
+/// Two brokers at a time, or one cluster: each broker takes a quarter of a gigabyte, and a core while it
+/// starts.
+static TURNS: Turns = Turns::of(2);
 
 /// A message as the Java consumer prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +59,12 @@ fn java(class: &str, heap: &str) -> Command {
 fn java_with(properties: &[String], class: &str, heap: &str) -> Command {
     let mut command = Command::new("java");
     let archives = archives().expect("the archives were there");
+    let classes = root().join("target/servers/kafka/classes.jsa");
+    if classes.is_file() {
+        // One that does not fit this Java is passed over, without a word among what a tool prints.
+        command.arg(format!("-XX:SharedArchiveFile={}", classes.display()));
+        command.args(["-Xlog:disable", "-Xlog:all=error:stderr"]);
+    }
     command.args(properties).args([
         heap,
         "-XX:+UseSerialGC",
@@ -86,7 +89,7 @@ impl Kafka {
     #[track_caller]
     pub fn start_with(lab: &Lab, more: &str, keystore: Option<&Path>, jvm: &[&str]) -> Option<Kafka> {
         archives()?;
-        let turn = turn();
+        let turn = TURNS.take(1);
         let dir = lab.path("kafka");
         std::fs::create_dir_all(&dir).expect("a folder");
         let (port, sasl, controller) = (free_port(), free_port(), free_port());

@@ -39,6 +39,7 @@ pub mod snmp;
 pub mod sockets;
 pub mod sqs;
 pub mod tunnels;
+mod turns;
 pub mod wait;
 pub mod web;
 

@@ -1,20 +1,20 @@
 //! Several brokers that are one cluster, of which each can be killed and started alone.
 
-use super::{archives, committed, committed_values, java, produce, turn};
+use super::{TURNS, archives, committed, committed_values, java, produce};
 use crate::ports::free_port;
 use crate::process::Process;
+use crate::turns::Turn;
 use crate::wait::wait_until;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::MutexGuard;
 
 /// A cluster's name, which each of its brokers is told.
 const ID: &str = "MkU3OEVBNTcwNTJENDM2Qk";
 
 pub struct KafkaCluster {
     brokers: Vec<Broker>,
-    _turn: MutexGuard<'static, ()>,
+    _turn: Turn,
 }
 
 struct Broker {
@@ -29,7 +29,7 @@ impl KafkaCluster {
     #[track_caller]
     pub fn start(folder: &Path, count: usize) -> Option<KafkaCluster> {
         archives()?;
-        let turn = turn();
+        let turn = TURNS.take(2);
         let controllers: Vec<u16> = (0..count).map(|_| free_port()).collect();
         let voters = controllers.iter().enumerate().map(|(at, port)| format!("{}@127.0.0.1:{port}", at + 1));
         let voters = voters.collect::<Vec<_>>().join(",");
