@@ -45,8 +45,8 @@ impl Number {
         }
     }
 
-    /// Decimal or 0x hexadecimal whole numbers, decimal fractions, `inf` and `infinity`; blanks before them are
-    /// skipped, nothing may follow.
+    /// Decimal or 0x hexadecimal whole numbers, decimal fractions, `inf` and `infinity`; blanks before them
+    /// are skipped, nothing may follow.
     pub fn parse(bytes: &[u8]) -> Option<Number> {
         let text = std::str::from_utf8(bytes.trim_ascii_start()).ok()?;
         let (negative, digits) = match text.as_bytes().first()? {

@@ -49,8 +49,8 @@ impl Run<'_, '_> {
         marks
     }
 
-    /// Keeps flags for the next, all false again. `among` has each record that may be marked, unless there are
-    /// more records by now: of a large batch, often only a few messages come to a place.
+    /// Keeps flags for the next, all false again. `among` has each record that may be marked, unless there
+    /// are more records by now: of a large batch, often only a few messages come to a place.
     pub(super) fn put_back(&mut self, mut marks: Vec<bool>, among: &[u32]) {
         if marks.len() == self.batch.records.len() && among.len() < marks.len() / FEW {
             for index in among {
