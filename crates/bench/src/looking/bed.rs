@@ -156,7 +156,8 @@ fn text(connections: u32, place: &Place) -> String {
          {idle}",
         place.sink_port,
         place.port,
-        connections + 1,
+        // Those of messages that are waited for, and of the last one while it ends.
+        connections + 10,
         output(place).display(),
     )
 }

@@ -65,7 +65,7 @@ impl Question {
                 let failed = |e: std::io::Error| format!("127.0.0.1:{}: {e}", bed.place.port);
                 let wanted = TcpStream::connect((Ipv4Addr::LOCALHOST, bed.place.port)).map_err(failed)?;
                 let word = format!("wanted{}x", WANTED.fetch_add(1, Ordering::Relaxed));
-                let filter = format!("message(\"{word}\")");
+                let filter = format!("program(\"{word}\")");
                 let words = ["explain", "--next", &filter, "--wait", "1", "--timeout", &seconds];
                 Ok(Question::Explain { child: command(bed, &words, Stdio::piped())?, wanted, word })
             }
@@ -96,7 +96,7 @@ impl Question {
                 std::thread::sleep(BEGUN);
                 let begin = Instant::now();
                 wanted
-                    .write_all(format!("<13>Oct 11 22:14:15 host app: {word}\n").as_bytes())
+                    .write_all(format!("<13>Oct 11 22:14:15 host {word}: it\n").as_bytes())
                     .map_err(|e| format!("the wanted message: {e}"))?;
                 let mut stdout = child.stdout.take().ok_or("explain has no output")?;
                 let mut first = [0];
