@@ -124,6 +124,9 @@ impl PairWriter {
             }
             value.into_iter().for_each(|value| add(known, value));
         }
+        if !seen.contains(&NameId::MSGFORMAT) {
+            add("MSGFORMAT", Value::string(wire::msgformat(record).as_bytes()));
+        }
         if let Some(context) = batch.context(record) {
             let own = [
                 (NameId::HOST_FROM, context.host_from.as_bytes()),
