@@ -17,8 +17,9 @@ use zeroize::Zeroizing;
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::SMTP, build)];
 
-/// Mails of a batch: a connection is kept from one to the next all the same.
-const LINES: usize = 100;
+/// Mails of a batch: few, for a take-over waits for its end, and not longer than a second. A connection is
+/// kept from one batch to the next all the same.
+const LINES: usize = 10;
 /// SMTP over TLS from the beginning, RFC 8314.
 const SMTPS: u16 = 465;
 
