@@ -96,8 +96,9 @@ fn one_scraper_at_a_time() {
     let _penstock = start(&lab, "stats-exporter", "", LOG);
     let port = lab.port("scrape");
     let mut idle = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
-    let other = std::thread::spawn(move || web::get(port, "/metrics", ""));
+    // Who says nothing while another one waits is shut out.
     idle.write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n").expect("written");
+    let other = std::thread::spawn(move || web::get(port, "/metrics", ""));
     // It ends with its answer, without having been asked to.
     let mut answer = String::new();
     std::io::Read::read_to_string(&mut idle, &mut answer).expect("an answer");

@@ -89,7 +89,7 @@ fn what_is_better_by_more_than_the_error_is_printed_as_lines() {
     let config = format!(
         "{HEAD}source s {{ network(ip(127.0.0.1) port(%port:in%)); }};\n\
          parser p {{ csv-parser(columns(c1, c2, c3, c4, c5, c6) delimiters(\" \")); }};\n\
-         rewrite r {{ subst(\"(n)u(m)[a-z]+\" \"$2$1\" value(\"c3\") flags(global)); }};\n\
+         rewrite r {{ set(\"$(sha512 $MESSAGE)\" value(\"c4\")); }};\n\
          filter f_none {{ message(\"never there\"); }};\n\
          destination d {{ network(127.0.0.1 port(%port:out%) flush-lines(1) template(\"$c1 $c3\\n\")); }};\n\
          log {{ source(s); destination(d); flags(flow-control); }};\n\
