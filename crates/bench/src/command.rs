@@ -29,3 +29,8 @@ pub fn run<A: Parser>(
         }
     }
 }
+
+/// Whether an aim is met, as the commands print it.
+pub fn verdict(is_met: bool) -> &'static str {
+    if is_met { "met" } else { "MISSED" }
+}

@@ -112,13 +112,12 @@ fn judge(kind: Kind, ratio: Ratio, beside: f64) -> bool {
     let (workers_most, beside_most) = kind.aims();
     let worked = ratio.is_at_most(1.0 + workers_most);
     let verdict = match worked {
-        Some(true) => "met",
-        Some(false) => "MISSED",
+        Some(is_met) => command::verdict(is_met),
         None => "not to be told: more rounds, or a quieter machine",
     };
     stdio::out!("{:<9}at most {:.1} % CPU a message: {verdict}", "", workers_most * 100.0);
     let is_light = beside <= beside_most;
-    let verdict = if is_light { "met" } else { "MISSED" };
+    let verdict = command::verdict(is_light);
     stdio::out!("{:<9}at most {:.1} % of a core beside: {verdict}", "", beside_most * 100.0);
     worked != Some(false) && is_light
 }
@@ -134,7 +133,7 @@ fn judge_answers(mut answers: Vec<Duration>) -> bool {
         half.as_millis(),
         longest.as_millis(),
         ANSWER_MAX.as_millis(),
-        if met { "met" } else { "MISSED" }
+        command::verdict(met)
     );
     met
 }

@@ -195,7 +195,7 @@ fn judge(name: &str, found: Duration, most: Duration) -> bool {
         "{name}: at most {} ms from received to on disk at the 99th percentile: {}, {}",
         most.as_millis(),
         ms(found),
-        if met { "met" } else { "MISSED" }
+        command::verdict(met)
     );
     met
 }
