@@ -17,14 +17,12 @@ use crate::control::ask;
 use crate::place::Place;
 use crate::process::Process;
 use crate::receiver::{Command, OwnProgram, Programs};
-use crate::sender::Sender;
+use crate::sender::{Sender, lasting};
 use times::Times;
 
 /// The aims, at the 99th percentile.
 const BUSY_MAX: Duration = Duration::from_millis(25);
 const IDLE_MAX: Duration = Duration::from_millis(15);
-/// Of a message.
-const SIZE: usize = 400;
 /// What is on its way when the senders have ended is safe by then.
 const SETTLE_MAX: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(50);
@@ -134,24 +132,12 @@ fn text(args: &Args, place: &Place) -> String {
     )
 }
 
-/// The arguments of `loggen`.
-fn load(port: u16, connections: u32, seconds: u64, rate: Option<u32>) -> Vec<OsString> {
-    let mut words: Vec<String> =
-        ["--inet", "--stream", "--stamp", "--quiet", "--body=text"].map(String::from).to_vec();
-    words.push(format!("--size={SIZE}"));
-    words.push(format!("--active-connections={connections}"));
-    words.push(format!("--interval={seconds}"));
-    words.push(rate.map_or("--perf".into(), |rate| format!("--rate={rate}")));
-    words.extend(["127.0.0.1".into(), port.to_string()]);
-    words.into_iter().map(OsString::from).collect()
-}
-
 fn measure(args: &Args) -> Result<bool, String> {
     let mut relay = Relay::start(args)?;
     let port = relay.place.port;
     // First, because the longest time is one since the start.
-    let (idle, _) = relay.load(load(port, 1, args.idle_seconds, Some(1)), args.idle_seconds)?;
-    let (busy, sent) = relay.load(load(port, args.connections, args.seconds, None), args.seconds)?;
+    let (idle, _) = relay.load(lasting(port, 1, args.idle_seconds, Some(1)), args.idle_seconds)?;
+    let (busy, sent) = relay.load(lasting(port, args.connections, args.seconds, None), args.seconds)?;
     let place = relay.place.root.clone();
     let floor = |group: u64| disk::alone(&place, group, FLOOR_ROUNDS);
     let (busy_floor, idle_floor) = (floor(busy.group_bytes())?, floor(idle.group_bytes())?);

@@ -44,6 +44,18 @@ pub fn arguments(case: &Case, port: u16, messages: u64) -> Vec<OsString> {
     words.into_iter().map(OsString::from).collect()
 }
 
+/// The same for a load that lasts so many seconds, of messages of 400 bytes over TCP: so many a second, or as
+/// fast as they are taken.
+pub fn lasting(port: u16, connections: u32, seconds: u64, rate: Option<u32>) -> Vec<OsString> {
+    let mut words: Vec<String> =
+        ["--inet", "--stream", "--stamp", "--quiet", "--body=text", "--size=400"].map(String::from).to_vec();
+    words.push(format!("--active-connections={connections}"));
+    words.push(format!("--interval={seconds}"));
+    words.push(rate.map_or("--perf".into(), |rate| format!("--rate={rate}")));
+    words.extend(["127.0.0.1".into(), port.to_string()]);
+    words.into_iter().map(OsString::from).collect()
+}
+
 /// `--body`.
 fn body(body: Body) -> &'static str {
     match body {

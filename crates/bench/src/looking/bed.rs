@@ -9,12 +9,10 @@ use crate::control::ask;
 use crate::place::Place;
 use crate::process::Process;
 use crate::receiver::{Command, Programs};
-use crate::sender::Sender;
+use crate::sender::{Sender, lasting};
 
 /// Log paths in which nothing passes, so that the console has a graph of 300 nodes.
 const IDLE_PATHS: usize = 100;
-/// Of a message.
-const SIZE: usize = 400;
 /// How long a window may wait for its beginning: rates settle.
 const SETTLE: Duration = Duration::from_millis(200);
 /// Starting, ending and the time between windows.
@@ -75,7 +73,7 @@ impl Bed {
         let command = Command { program: program.clone(), args: words.to_vec() };
         let mut process = Process::start(&command, place.root.join("receiver.log"))?;
         process.wait_listening(place.port, false)?;
-        let sender = Sender::spawn(load(place.port, args.connections, seconds + SPARE_SECONDS))?;
+        let sender = Sender::spawn(lasting(place.port, args.connections, seconds + SPARE_SECONDS, None))?;
         Ok(Bed { place, program, state, process, sender })
     }
 
@@ -160,15 +158,4 @@ fn text(connections: u32, place: &Place) -> String {
         connections + 10,
         output(place).display(),
     )
-}
-
-/// The arguments of `loggen`.
-fn load(port: u16, connections: u32, seconds: u64) -> Vec<OsString> {
-    let mut words: Vec<String> =
-        ["--inet", "--stream", "--quiet", "--perf", "--body=text"].map(String::from).to_vec();
-    words.push(format!("--size={SIZE}"));
-    words.push(format!("--active-connections={connections}"));
-    words.push(format!("--interval={seconds}"));
-    words.extend(["127.0.0.1".into(), port.to_string()]);
-    words.into_iter().map(OsString::from).collect()
 }
