@@ -60,13 +60,22 @@ impl Process {
 
     /// Waits until somebody listens on `port`; an error when the process ends or takes too long.
     pub fn wait_listening(&mut self, port: u16, udp: bool) -> Result<(), String> {
+        self.wait_until("listen", || is_bound(port, udp))
+    }
+
+    /// Waits until the program takes questions at its control socket, which it opens after its sources.
+    pub fn wait_answering(&mut self, control: &Path) -> Result<(), String> {
+        self.wait_until("answer", || std::os::unix::net::UnixStream::connect(control).is_ok())
+    }
+
+    fn wait_until(&mut self, what: &str, is_so: impl Fn() -> bool) -> Result<(), String> {
         let until = Instant::now() + START_MAX;
-        while !is_bound(port, udp) {
+        while !is_so() {
             if let Ok(Some(status)) = self.child.try_wait() {
-                return Err(format!("ended with {status} before it listened: {}", self.words()));
+                return Err(format!("ended with {status} before it did {what}: {}", self.words()));
             }
             if Instant::now() >= until {
-                return Err(format!("did not listen within {} s: {}", START_MAX.as_secs(), self.words()));
+                return Err(format!("did not {what} within {} s: {}", START_MAX.as_secs(), self.words()));
             }
             std::thread::sleep(LOOK);
         }

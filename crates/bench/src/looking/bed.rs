@@ -1,7 +1,7 @@
 //! The program that is asked, and what it does in a window of time.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::Args;
@@ -72,13 +72,13 @@ impl Bed {
             ["run".into(), "--config".into(), config.into(), "--state-dir".into(), state.clone().into()];
         let command = Command { program: program.clone(), args: words.to_vec() };
         let mut process = Process::start(&command, place.root.join("receiver.log"))?;
-        process.wait_listening(place.port, false)?;
+        process.wait_answering(&control(&state))?;
         let sender = Sender::spawn(lasting(place.port, args.connections, seconds + SPARE_SECONDS, None))?;
         Ok(Bed { place, program, state, process, sender })
     }
 
     fn meters(&self) -> Result<Meters, String> {
-        let stats = ask(&self.control(), "STATS")?;
+        let stats = ask(&control(&self.state), "STATS")?;
         let messages = stats
             .lines()
             .find_map(|line| line.strip_prefix("source;s_in;;a;processed;")?.trim().parse().ok())
@@ -116,17 +116,17 @@ impl Bed {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.to_string()),
             _ => {}
         }
-        ask(&self.control(), "REOPEN").map(|_| ())
-    }
-
-    fn control(&self) -> PathBuf {
-        self.state.join("penstock.ctl")
+        ask(&control(&self.state), "REOPEN").map(|_| ())
     }
 
     pub fn stop(self) {
         drop(self.sender);
         self.process.stop();
     }
+}
+
+fn control(state: &Path) -> PathBuf {
+    state.join("penstock.ctl")
 }
 
 fn output(place: &Place) -> PathBuf {
