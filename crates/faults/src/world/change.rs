@@ -12,6 +12,10 @@ const LINGER: &str = "--linger=1";
 /// As long a process answers after the one that was to take over was killed, and it goes on.
 const GOES_ON: Duration = Duration::from_millis(500);
 
+/// What a confined process answers to a reload that needs more than what it was allowed at its start: then
+/// another takes over, as with the packaged service's reload.
+const ASKS_TAKE_OVER: &str = "let another process take over";
+
 /// How a new configuration is put into effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
@@ -109,7 +113,10 @@ impl World {
                 _ => None,
             };
             match by {
-                By::Reload => self.reload(victim.map(|(_, after)| after)),
+                By::Reload => match self.reload(victim.map(|(_, after)| after)) {
+                    Came::Refused(why) if why.contains(ASKS_TAKE_OVER) => self.take_over(None),
+                    came => came,
+                },
                 By::TakeOver => self.take_over(victim),
                 By::Kill | By::Stop => {
                     self.end(by == By::Kill);
