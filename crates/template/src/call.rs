@@ -153,6 +153,11 @@ impl<'a> Call<'a> {
         })
     }
 
+    /// What is made is made from a file, which is read now and not again.
+    pub fn made_from(&self, path: &std::path::Path) {
+        self.compiler.scope.made_from(path);
+    }
+
     pub fn boxed<F: Function + 'static>(&self, function: F) -> Result<Box<dyn Function>, TemplateError> {
         Ok(Box::new(function))
     }

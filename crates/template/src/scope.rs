@@ -50,6 +50,9 @@ pub trait Scope {
         Err("Python cannot be used here".to_owned())
     }
 
+    /// Told of each file that a function was made from: it is read when the configuration is, and not again.
+    fn made_from(&self, _path: &Path) {}
+
     /// Told of each name a template reads that is no macro, so that it has to be set by something.
     fn reads(&self, _name: &str) {}
 

@@ -24,6 +24,43 @@ fn the_same_connection_goes_on_into_another_file() {
     penstock.stop();
 }
 
+/// A function reads its file when the configuration is read: a reload of the same text has the new one.
+#[test]
+fn another_file_for_a_template_function_takes_effect() {
+    let lab = Lab::new();
+    let database =
+        std::fs::read(testkit::root().join("tests/golden/parser/geoip2.mmdb")).expect("a database");
+    let write = |code: &[u8; 2]| {
+        let mut bytes = database.clone();
+        let places = bytes.windows(2).enumerate().filter(|(_, two)| two == b"GB").map(|(at, _)| at);
+        let places: Vec<usize> = places.collect();
+        places.iter().for_each(|at| bytes[*at..at + 2].copy_from_slice(code));
+        std::fs::write(lab.path("new.mmdb"), bytes).expect("written");
+        std::fs::rename(lab.path("new.mmdb"), lab.path("geo.mmdb")).expect("renamed");
+    };
+    write(b"GB");
+    let config = format!(
+        "{HEAD}template t \"$(geoip2 --database %dir%/geo.mmdb $MSG)\\n\";\n\
+         source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination d {{ file(\"%dir%/named\" template(t)); file(\"%dir%/own\" template(\"$(geoip2 --database %dir%/geo.mmdb $MSG)\\n\")); }};\n\
+         log {{ source(s); destination(d); flags(flow-control); }};\n"
+    );
+    let mut penstock = Penstock::start(&lab, &config);
+    let mut sender = Sender::tcp(lab.port("in"));
+    for (round, code) in ["GB", "FR"].into_iter().enumerate() {
+        if round > 0 {
+            write(b"FR");
+            penstock.reload_with(&lab, &config);
+        }
+        sender.line("<13>Nov 24 10:00:00 h p: 192.168.1.255");
+        for file in ["named", "own"] {
+            wait_until("a line", || lab.lines(file).len() == round + 1);
+            assert_eq!(lab.lines(file)[round], code, "{file}");
+        }
+    }
+    penstock.stop();
+}
+
 /// The text of the driver is the same: what a block is called with, and what a name stands for, is not.
 #[test]
 fn other_words_for_a_block_and_for_a_name_take_effect() {

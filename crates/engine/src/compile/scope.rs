@@ -11,6 +11,7 @@ use filter::{Filter, FilterEnv, NamedFilters};
 use rewrite::Rewrite;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use template::{
@@ -34,6 +35,10 @@ pub(super) struct Names<'a, 'c> {
     /// What only one may have, and who has it.
     claims: RefCell<HashMap<PathBuf, String>>,
     values: Values,
+    /// The files that template functions were made from, each as it was.
+    files: RefCell<Vec<String>>,
+    /// So many of them belong to what drivers share.
+    files_shared: usize,
     #[cfg(feature = "python")]
     pub python: super::python::Python,
     /// Everything outside a driver's own text that its output may depend on.
@@ -52,7 +57,7 @@ impl<'a, 'c> Names<'a, 'c> {
         diags: &mut Diagnostics,
     ) -> Names<'a, 'c> {
         let chains_hostnames = texts.files().any(|(_, file)| names_chaining(&file.text));
-        let names = Names {
+        let mut names = Names {
             objects,
             version,
             options: global_template_options(globals, version),
@@ -64,6 +69,8 @@ impl<'a, 'c> Names<'a, 'c> {
             findings: RefCell::default(),
             claims: RefCell::default(),
             values: Values::default(),
+            files: RefCell::default(),
+            files_shared: 0,
             #[cfg(feature = "python")]
             python: super::python::Python::new(objects, globals, texts),
             fingerprint: fingerprint::of(objects, texts, chains_hostnames),
@@ -77,6 +84,7 @@ impl<'a, 'c> Names<'a, 'c> {
             names.function(name);
         }
         names.report(diags);
+        names.files_shared = names.files.borrow().len();
         names
     }
 
@@ -95,8 +103,23 @@ impl<'a, 'c> Names<'a, 'c> {
         &self.counters
     }
 
-    pub fn fingerprint(&self) -> &str {
-        &self.fingerprint
+    /// A place among the files that template functions were made from, for `fingerprint`.
+    pub fn files_so_far(&self) -> usize {
+        self.files.borrow().len()
+    }
+
+    /// What a driver depends on beside its own text: what all share, and the files that were read while it
+    /// was built, from `since` on.
+    pub fn fingerprint(&self, since: usize) -> String {
+        let files = self.files.borrow();
+        let shared = files.iter().take(self.files_shared);
+        let own = files.iter().skip(since);
+        std::iter::once(&self.fingerprint)
+            .chain(shared)
+            .chain(own)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     pub(super) fn report(&self, diags: &mut Diagnostics) {
@@ -326,6 +349,12 @@ impl Scope for Names<'_, '_> {
         let mut claims = self.claims.borrow_mut();
         let owner = claims.entry(what.to_owned()).or_insert_with(|| by.to_owned());
         (owner != by).then(|| owner.clone())
+    }
+
+    fn made_from(&self, path: &Path) {
+        let state = std::fs::metadata(path)
+            .map(|found| format!("{}:{}:{}.{}", found.ino(), found.len(), found.mtime(), found.mtime_nsec()));
+        self.files.borrow_mut().push(format!("{} {}", path.display(), state.unwrap_or_default()));
     }
 
     #[cfg(feature = "python")]

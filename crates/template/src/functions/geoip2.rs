@@ -37,6 +37,7 @@ fn build(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
     let Some(path) = call.option("--database").or_else(|| call.option("-d")) else {
         return Err(call.error(0, "$(geoip2) needs a --database"));
     };
+    call.made_from(Path::new(&path));
     let reader = match path.as_str() {
         "" => None,
         path => Some(

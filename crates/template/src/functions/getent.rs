@@ -65,6 +65,7 @@ fn build(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
             call.error(2, format!("the database `{}` has no field `{name}`", database.name))
         })?);
     }
+    call.made_from(Path::new(database.path));
     let entries = read(database, Path::new(database.path))
         .map_err(|error| call.error(0, format!("{} cannot be read: {error}", database.path)))?;
     let mut templates = call.templates(1)?.into_vec();
