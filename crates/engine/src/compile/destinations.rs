@@ -69,7 +69,7 @@ impl<'c> Paths<'_, 'c> {
     ) -> Option<Step> {
         let (component, settings) = self.settings(Context::Destination, call, diags)?;
         let part = self.registry.destination(component)?;
-        let files = self.names.files_so_far();
+        let files = self.names.fingerprint.files_so_far();
         let cx = self.build_context(group, index);
         let (id, driver) = (cx.id(), (part.build)(&settings, &cx, diags));
         self.hooks.extend(Hooks::read(format!("destination {id}"), &settings).map(Arc::new));
@@ -79,7 +79,7 @@ impl<'c> Paths<'_, 'c> {
         self.unique(&driver.key, call.span, diags);
         // What a block was called with, and what names in backticks stand for, is in it; its text is the
         // same.
-        let options = format!("{}\n{}", call.canonical(), self.names.fingerprint(files));
+        let options = format!("{}\n{}", call.canonical(), self.names.fingerprint.since(files));
         let key = DestinationKey { id: id.clone(), options, place: driver.key };
         let destination = self.existing.destinations.get(&key).cloned().unwrap_or(driver.destination);
         self.destinations.push(PlannedDestination {

@@ -1,9 +1,10 @@
 //! Templates and filters by name: compiled when first asked for, each once.
 
+use super::Existing;
 use super::filter_counters::FilterCounters;
+use super::fingerprint::Fingerprint;
 use super::misspelt::Values;
 use super::objects::Objects;
-use super::{Existing, fingerprint};
 use conf_schema::{Settings, Switch};
 use conf_syntax::{Call, FilterExpr, TemplateBody, TemplateDef, TypedText};
 use diag::{Diagnostic, Diagnostics, SourceMap, Span};
@@ -11,7 +12,6 @@ use filter::{Filter, FilterEnv, NamedFilters};
 use rewrite::Rewrite;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use template::{
@@ -35,14 +35,10 @@ pub(super) struct Names<'a, 'c> {
     /// What only one may have, and who has it.
     claims: RefCell<HashMap<PathBuf, String>>,
     values: Values,
-    /// The files that template functions were made from, each as it was.
-    files: RefCell<Vec<String>>,
-    /// So many of them belong to what drivers share.
-    files_shared: usize,
     #[cfg(feature = "python")]
     pub python: super::python::Python,
     /// Everything outside a driver's own text that its output may depend on.
-    fingerprint: String,
+    pub fingerprint: Fingerprint,
     /// Whether the configuration speaks of chain-hostnames() anywhere.
     chains_hostnames: bool,
 }
@@ -69,11 +65,9 @@ impl<'a, 'c> Names<'a, 'c> {
             findings: RefCell::default(),
             claims: RefCell::default(),
             values: Values::default(),
-            files: RefCell::default(),
-            files_shared: 0,
             #[cfg(feature = "python")]
             python: super::python::Python::new(objects, globals, texts),
-            fingerprint: fingerprint::of(objects, texts, chains_hostnames),
+            fingerprint: Fingerprint::of(objects, texts, chains_hostnames),
             chains_hostnames,
         };
         // Each statement is compiled even when nothing uses it, so that its errors are seen.
@@ -84,7 +78,7 @@ impl<'a, 'c> Names<'a, 'c> {
             names.function(name);
         }
         names.report(diags);
-        names.files_shared = names.files.borrow().len();
+        names.fingerprint.begins();
         names
     }
 
@@ -101,25 +95,6 @@ impl<'a, 'c> Names<'a, 'c> {
     /// What named filters count.
     pub fn counters(&self) -> &FilterCounters<'a> {
         &self.counters
-    }
-
-    /// A place among the files that template functions were made from, for `fingerprint`.
-    pub fn files_so_far(&self) -> usize {
-        self.files.borrow().len()
-    }
-
-    /// What a driver depends on beside its own text: what all share, and the files that were read while it
-    /// was built, from `since` on.
-    pub fn fingerprint(&self, since: usize) -> String {
-        let files = self.files.borrow();
-        let shared = files.iter().take(self.files_shared);
-        let own = files.iter().skip(since);
-        std::iter::once(&self.fingerprint)
-            .chain(shared)
-            .chain(own)
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join("\n")
     }
 
     pub(super) fn report(&self, diags: &mut Diagnostics) {
@@ -352,9 +327,7 @@ impl Scope for Names<'_, '_> {
     }
 
     fn made_from(&self, path: &Path) {
-        let state = std::fs::metadata(path)
-            .map(|found| format!("{}:{}:{}.{}", found.ino(), found.len(), found.mtime(), found.mtime_nsec()));
-        self.files.borrow_mut().push(format!("{} {}", path.display(), state.unwrap_or_default()));
+        self.fingerprint.made_from(path);
     }
 
     #[cfg(feature = "python")]
