@@ -4,11 +4,15 @@
 //! Strings without escapes are spans of the text they stand in.
 
 mod escape;
+mod lately;
 mod member;
+mod numbers;
 
+use crate::seen::may_have;
 use crate::trees::{Full, Trees};
-use crate::{Seen, Span, Value, double_of, integer_of};
-use member::{Member, is_printable, ordinary_member, string_end};
+use crate::{Seen, Span, Value};
+pub(crate) use lately::Lately;
+use member::{is_printable, ordinary_value, string_end};
 
 /// Containers inside one another.
 pub const JSON_DEPTH_MAX: usize = 1000;
@@ -49,11 +53,14 @@ pub fn read_json_some(
     trees.repeated.clear();
     let mut made = std::mem::take(&mut trees.made);
     made.clear();
+    let mut lately = std::mem::take(&mut trees.lately);
+    lately.begin();
     let whole = text.get(..span.end()).unwrap_or_default();
     let mut reader = Reader {
         text: whole,
         made_from: text.len(),
         made: &mut made,
+        lately: &mut lately,
         trees,
         at: start,
         depth: 0,
@@ -62,7 +69,9 @@ pub fn read_json_some(
     };
     let result = reader.whole();
     let at = reader.at - start;
-    if !reader.as_printed || !is_printable(span.of(text)) {
+    let as_printed = reader.as_printed;
+    trees.lately = lately;
+    if !as_printed || !is_printable(span.of(text)) {
         trees.forget_origins(first);
     }
     trees.stack.truncate(mark);
@@ -81,6 +90,8 @@ struct Reader<'a, W> {
     /// What strings with escapes stand for, which goes behind the text, from this place on.
     made: &'a mut Vec<u8>,
     made_from: usize,
+    /// Keys as they came in the text before.
+    lately: &'a mut Lately,
     trees: &'a mut Trees,
     at: usize,
     depth: usize,
@@ -174,59 +185,6 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
         Err(if self.at >= self.text.len() { Problem::Incomplete } else { Problem::Token })
     }
 
-    #[inline]
-    fn number(&mut self) -> Result<Value, Problem> {
-        let rest = self.text.get(self.at..).unwrap_or_default();
-        let (mut value, mut len) = (0i64, 0);
-        while let Some(digit @ b'0'..=b'9') = rest.get(len) {
-            value = value.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
-            len += 1;
-        }
-        match rest.get(len) {
-            _ if len == 0 || len > 18 => self.other_number(rest),
-            Some(b'.' | b'e' | b'E' | b'-' | b'+') => self.other_number(rest),
-            _ => {
-                self.at += len;
-                self.as_printed &= len == 1 || rest.first() != Some(&b'0');
-                Ok(Value::Integer(value))
-            }
-        }
-    }
-
-    /// A number with a sign or a fraction, or a long one.
-    #[inline(never)]
-    fn other_number(&mut self, rest: &[u8]) -> Result<Value, Problem> {
-        let is_part = |b: &u8| matches!(b, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
-        let len = rest.iter().position(|b| !is_part(b)).unwrap_or(rest.len());
-        let number = rest.get(..len).unwrap_or_default();
-        let whole = !number.iter().any(|b| matches!(b, b'.' | b'e' | b'E'));
-        let fits = number.len() < 19;
-        let value = match integer_of(number).filter(|_| whole) {
-            Some(value) if fits => Some(Value::Integer(value)),
-            Some(value) if !matches!(value, i64::MAX | i64::MIN) => Some(Value::Integer(value)),
-            Some(value) if is_exactly(number, value) => Some(Value::Integer(value)),
-            _ => double_of(number).filter(|n| n.is_finite()).map(Value::Double),
-        };
-        let value = value.ok_or(Problem::Number)?;
-        self.at += len;
-        self.as_printed = self.as_printed && self.is_printed_as(value, number);
-        Ok(value)
-    }
-
-    /// Whether a number is printed as it stands there.
-    fn is_printed_as(&mut self, value: Value, number: &[u8]) -> bool {
-        let mark = self.made.len();
-        match value {
-            Value::Integer(n) => crate::put_integer(n, self.made),
-            Value::Double(_) if is_shortest(number) => return true,
-            Value::Double(n) => crate::put_double(n, self.made),
-            _ => {}
-        }
-        let is_same = self.made.get(mark..) == Some(number);
-        self.made.truncate(mark);
-        is_same
-    }
-
     fn enter(&mut self) -> Result<usize, Problem> {
         self.depth += 1;
         if self.depth > JSON_DEPTH_MAX {
@@ -282,45 +240,34 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
         let is_top = self.depth == 1;
         let (mut seen, mut repeated) = (Seen::default(), false);
         loop {
-            if let Some(Member { key, value, end }) = ordinary_member(self.text, self.at) {
-                self.at = end;
-                if keep && (!is_top || (self.wanted)(key.of(self.text))) {
-                    repeated |= seen.is_again(&self.trees.stack, mark, key, self.text);
-                    self.trees.stack_pair(key, value);
-                } else {
-                    self.as_printed = false;
+            let (key, bit) = match self.lately.key(self.text, self.at) {
+                Some((key, bit)) => {
+                    self.at = key.end() + 2;
+                    (key, bit)
                 }
-                continue;
-            }
-            if self.peek() != Some(b'"') {
-                if !self.goes_on(b'}')? {
-                    break;
-                }
-                if self.peek() != Some(b'"') {
-                    return Err(Problem::Unexpected);
-                }
-            }
-            let key = self.string()?;
-            if self.peek() != Some(b':') {
-                self.blanks();
-                if !matches!(self.peek().ok_or(Problem::Incomplete)?, b':' | b',') {
-                    return Err(Problem::Unexpected);
-                }
-                self.as_printed = false;
-            }
-            self.at += 1;
+                None => match self.key()? {
+                    Some(key) => (key, Seen::bit_of(self.text, key)),
+                    None => break,
+                },
+            };
             self.blanks();
             let keep = keep && (!is_top || (self.wanted)(self.bytes(key)));
             if keep {
                 // What is made is not part of the text yet.
                 repeated |= key.start as usize >= self.made_from
-                    || seen.is_again(&self.trees.stack, mark, key, self.text);
+                    || seen.note(bit)
+                        && may_have(self.trees.stack.get(mark..).unwrap_or_default(), key, self.text);
                 self.trees.stack.push(Value::String(key));
             } else {
                 self.as_printed = false;
             }
-            self.value(keep)?;
-            self.ends(b'}')?;
+            if let Some((value, end)) = ordinary_value(self.text, self.at) {
+                self.at = end;
+                self.put(keep, value);
+            } else {
+                self.value(keep)?;
+                self.ends(b'}')?;
+            }
         }
         if !keep {
             return Ok(());
@@ -333,6 +280,32 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
         }
         self.trees.stack.push(Value::Dict(node));
         Ok(())
+    }
+
+    /// The key at the place, behind whose colon the place is then; `None` where the object ends.
+    #[inline(never)]
+    fn key(&mut self) -> Result<Option<Span>, Problem> {
+        if self.peek() != Some(b'"') {
+            if !self.goes_on(b'}')? {
+                return Ok(None);
+            }
+            if self.peek() != Some(b'"') {
+                return Err(Problem::Unexpected);
+            }
+        }
+        let key = self.string()?;
+        if self.peek() == Some(b':') {
+            self.lately.learn(self.text, key);
+        } else {
+            self.lately.pass();
+            self.blanks();
+            if !matches!(self.peek().ok_or(Problem::Incomplete)?, b':' | b',') {
+                return Err(Problem::Unexpected);
+            }
+            self.as_printed = false;
+        }
+        self.at += 1;
+        Ok(Some(key))
     }
 
     #[inline(never)]
@@ -370,31 +343,6 @@ impl<W: Fn(&[u8]) -> bool> Reader<'_, W> {
         }
         self.escaped(start, end)
     }
-}
-
-/// Whether a number is the shortest text of a double, as far as that can be seen: it has up to 15 digits, of
-/// which all are needed, and is not so near to zero that it would be written with an exponent.
-fn is_shortest(number: &[u8]) -> bool {
-    let digits = number.strip_prefix(b"-").unwrap_or(number);
-    let Some(point) = digits.iter().position(|b| *b == b'.').filter(|_| digits.len() <= 16) else {
-        return false;
-    };
-    let (whole, fraction) =
-        (digits.get(..point).unwrap_or_default(), digits.get(point + 1..).unwrap_or_default());
-    let all_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
-    all_digits(whole)
-        && all_digits(fraction)
-        && (whole == b"0" && !fraction.starts_with(b"000") || whole.first() != Some(&b'0'))
-        && (fraction == b"0" || fraction.last() != Some(&b'0'))
-}
-
-/// Whether the digits say this number, which is at an end of the range, and none beyond it.
-fn is_exactly(digits: &[u8], value: i64) -> bool {
-    let mut text = Vec::with_capacity(20);
-    crate::put_integer(value, &mut text);
-    let plain =
-        |text: &[u8]| text.iter().skip_while(|b| matches!(b, b'-' | b'0')).copied().collect::<Vec<u8>>();
-    plain(&text) == plain(digits)
 }
 
 #[cfg(test)]

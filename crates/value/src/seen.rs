@@ -15,29 +15,35 @@ impl Seen {
     /// where the key may have come before: of the first pairs that is certain.
     #[inline]
     pub fn is_again(&mut self, cells: &[Value], mark: usize, key: Span, text: &[u8]) -> bool {
-        let bit = mark_of(text, key);
+        self.note(Seen::bit_of(text, key)) && may_have(cells.get(mark..).unwrap_or_default(), key, text)
+    }
+
+    /// Notes the bit of a key; whether it was noted before, for this key or for another.
+    #[inline(always)]
+    pub(crate) fn note(&mut self, bit: u16) -> bool {
         let Some(known) = self.marks.get_mut(bit as usize / 64) else { return true };
         let word = *known;
         *known = word | 1 << (bit % 64);
-        word >> (bit % 64) & 1 != 0 && may_have(cells.get(mark..).unwrap_or_default(), key, text)
+        word >> (bit % 64) & 1 != 0
+    }
+
+    /// One of 1024 bits of a key: of its first bytes and its length.
+    #[inline]
+    pub(crate) fn bit_of(text: &[u8], key: Span) -> u16 {
+        let (start, len) = (key.start as usize, key.len.min(8));
+        let word = match text.get(start..).and_then(|rest| rest.first_chunk::<8>()) {
+            Some(word) => u64::from_le_bytes(*word),
+            None => key.of(text).iter().take(8).rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        };
+        // Bytes behind the key do not count.
+        let word = if len == 0 { 0 } else { word << (64 - 8 * len) };
+        ((word ^ u64::from(key.len)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as u16
     }
 }
 
-/// One of 1024 marks of a key: of its first bytes and its length.
-#[inline(always)]
-fn mark_of(text: &[u8], key: Span) -> u64 {
-    let (start, len) = (key.start as usize, key.len.min(8));
-    let word = match text.get(start..).and_then(|rest| rest.first_chunk::<8>()) {
-        Some(word) => u64::from_le_bytes(*word),
-        None => key.of(text).iter().take(8).rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
-    };
-    // Bytes behind the key do not count.
-    let word = if len == 0 { 0 } else { word << (64 - 8 * len) };
-    (word ^ u64::from(key.len)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54
-}
-
+/// Whether a key is among earlier ones; of many that is not known.
 #[cold]
-fn may_have(earlier: &[Value], key: Span, text: &[u8]) -> bool {
+pub(crate) fn may_have(earlier: &[Value], key: Span, text: &[u8]) -> bool {
     let key = key.of(text);
     earlier.len() > 2 * COMPARED_MAX
         || earlier.iter().step_by(2).any(|known| match known {

@@ -8,6 +8,7 @@ mod sought;
 pub(crate) use origin::Edited;
 pub use origin::LAID_OUT_MAX;
 
+use crate::json::Lately;
 use crate::{Seed, Span, Value};
 use origin::Origin;
 use sought::Sought;
@@ -21,6 +22,8 @@ pub const CELLS_MAX: usize = 4 << 20;
 /// Pairs that are looked through one by one; dictionaries with more have an index.
 const PAIRS_PLAIN: usize = 32;
 const NO_INDEX: u32 = u32::MAX;
+/// Keys of which is remembered where they were. A power of two.
+const FOUND_PLACES: usize = 32;
 
 /// There is no room for more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +54,10 @@ pub struct Trees {
     pub(crate) made: Vec<u8>,
     /// Dictionaries among what is being read in which a key may come twice.
     pub(crate) repeated: Vec<Node>,
+    /// Keys of what was read before.
+    pub(crate) lately: Lately,
+    /// Where keys were found before, by their first bytes: dictionaries of one kind have them there again.
+    found: [u32; FOUND_PLACES],
     seed: Seed,
 }
 
@@ -100,13 +107,6 @@ impl Trees {
         let start = self.begin(cells.len())?;
         self.cells.extend_from_slice(cells);
         Ok(self.add(start, cells.len(), cells.len()))
-    }
-
-    /// Puts a pair onto the stack: by two pushes, since a slice of both is copied by a call.
-    #[inline(always)]
-    pub(crate) fn stack_pair(&mut self, key: Span, value: Value) {
-        self.stack.push(Value::String(key));
-        self.stack.push(value);
     }
 
     /// A container of what is on the stack above `mark`.
@@ -254,19 +254,27 @@ impl Trees {
         if self.cells(node).len() > 2 * PAIRS_PLAIN {
             return self.find_indexed(node, key, text);
         }
-        self.find_plain(node, key, text)
+        match key {
+            Key::Text(key) => self.find_text(node, &Sought::new(key), text),
+            Key::Other(key) => {
+                self.cells(node).chunks_exact(2).position(|pair| self.is_same(pair[0], key, text))
+            }
+        }
     }
 
-    #[inline]
-    fn find_plain(&self, node: Node, key: Key<'_>, text: &[u8]) -> Option<usize> {
-        let mut pairs = self.cells(node).chunks_exact(2);
-        match key {
-            Key::Text(key) => {
-                let sought = Sought::new(key);
-                pairs.position(|pair| sought.is(pair[0], text))
-            }
-            Key::Other(key) => pairs.position(|pair| self.is_same(pair[0], key, text)),
+    fn find_text(&mut self, node: Node, sought: &Sought<'_>, text: &[u8]) -> Option<usize> {
+        let cells = self.cells(node);
+        let place = sought.place(FOUND_PLACES);
+        if let Some(pair) = self.found.get(place).map(|pair| *pair as usize)
+            && cells.get(2 * pair).is_some_and(|known| sought.is(*known, text))
+        {
+            return Some(pair);
         }
+        let pair = cells.chunks_exact(2).position(|pair| sought.is(pair[0], text))?;
+        if let Some(found) = self.found.get_mut(place) {
+            *found = pair as u32;
+        }
+        Some(pair)
     }
 
     /// The value of a key.

@@ -1,55 +1,44 @@
-//! Members of objects that are of the ordinary kind, and where strings end.
+//! Values of members that are of the ordinary kind, and where strings end.
 
 use crate::word::equal;
 use crate::{Span, Value};
 use memchr::memchr2;
 
-/// A member of an object that nothing is the matter with.
-pub(super) struct Member {
-    pub key: Span,
-    pub value: Value,
-    /// Behind its comma.
-    pub end: usize,
-}
-
-/// The member at `at`, where it is of the ordinary kind, as most are: `"key":"text",`, `"key":12,` or
-/// `"key":true,` without blanks, escapes and zeros in front.
+/// The value of a member at `at`, where it is of the ordinary kind, as most are: `"text"`, `12` or `true`
+/// without blanks, escapes and zeros in front, with a comma or the end of the object behind it. Then also the
+/// place behind that comma, or of that end.
 #[inline(always)]
-pub(super) fn ordinary_member(text: &[u8], at: usize) -> Option<Member> {
-    let is = |at: usize, byte: u8| text.get(at) == Some(&byte);
-    // First: behind the last member stands no string, and the next quote may be far away.
-    if !is(at, b'"') {
-        return None;
-    }
-    let key_end = string_end(text, at + 1);
-    let &[b'"', b':', first, ..] = text.get(key_end..)? else { return None };
-    let key = Span::between(at + 1, key_end);
-    let start = key_end + 2;
-    match first {
+pub(super) fn ordinary_value(text: &[u8], at: usize) -> Option<(Value, usize)> {
+    let behind = |end: usize| match text.get(end) {
+        Some(b',') => Some(end + 1),
+        Some(b'}') => Some(end),
+        _ => None,
+    };
+    match *text.get(at)? {
         b'"' => {
-            let end = string_end(text, start + 1);
-            let [b'"', b',', ..] = text.get(end..)? else { return None };
-            Some(Member { key, value: Value::String(Span::between(start + 1, end)), end: end + 2 })
+            let end = string_end(text, at + 1);
+            (text.get(end) == Some(&b'"')).then_some(())?;
+            Some((Value::String(Span::between(at + 1, end)), behind(end + 1)?))
         }
-        b'0'..=b'9' => {
-            let (mut number, mut end) = (i64::from(first - b'0'), start + 1);
+        first @ b'0'..=b'9' => {
+            let (mut number, mut end) = (i64::from(first - b'0'), at + 1);
             while let Some(digit @ b'0'..=b'9') = text.get(end) {
                 number = number.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
                 end += 1;
             }
-            if end - start > 18 || (first == b'0' && end - start > 1) {
+            if end - at > 18 || (first == b'0' && end - at > 1) {
                 return None;
             }
-            is(end, b',').then_some(Member { key, value: Value::Integer(number), end: end + 1 })
+            Some((Value::Integer(number), behind(end)?))
         }
-        b't' | b'f' | b'n' => {
+        first @ (b't' | b'f' | b'n') => {
             let (word, value) = match first {
-                b't' => (&b"true,"[..], Value::Boolean(true)),
-                b'f' => (&b"false,"[..], Value::Boolean(false)),
-                _ => (&b"null,"[..], Value::Null),
+                b't' => (&b"true"[..], Value::Boolean(true)),
+                b'f' => (&b"false"[..], Value::Boolean(false)),
+                _ => (&b"null"[..], Value::Null),
             };
-            let rest = text.get(start..)?;
-            rest.starts_with(word).then_some(Member { key, value, end: start + word.len() })
+            text.get(at..)?.starts_with(word).then_some(())?;
+            Some((value, behind(at + word.len())?))
         }
         _ => None,
     }
@@ -57,7 +46,10 @@ pub(super) fn ordinary_member(text: &[u8], at: usize) -> Option<Member> {
 
 /// Whether no byte of a text needs an escape beside those that it has.
 pub(super) fn is_printable(text: &[u8]) -> bool {
-    // Without a branch for each byte, so that many are looked at at once.
+    // Without a branch for each byte, so that many are looked at at once; most texts are ASCII.
+    if text.iter().fold(true, |all, byte| all & (byte.wrapping_sub(0x20) < 0x5f)) {
+        return true;
+    }
     let (all, controls) = text.iter().fold((0u8, false), |(all, controls), byte| {
         (all | byte, controls | (*byte < 0x20) | (*byte == 0x7f))
     });

@@ -1,7 +1,8 @@
 //! What is read, against what an ordinary reader reads.
 
+use super::numbers::is_shortest;
 use super::*;
-use crate::{JSON, Print};
+use crate::{JSON, Key, Print};
 use proptest::prelude::*;
 
 fn read(text: &str) -> Result<String, JsonError> {
@@ -124,6 +125,25 @@ proptest! {
     }
 
     #[test]
+    fn what_was_read_before_decides_nothing(texts in proptest::collection::vec((object(), 1usize..3, any::<bool>()), 1..8)) {
+        let mut kept = Trees::default();
+        for (text, times, clears) in texts {
+            for _ in 0..times {
+                let mut bare = Trees::default();
+                let first = outcome(&text, &mut bare);
+                if clears {
+                    kept.clear();
+                    prop_assert_eq!(outcome(&text, &mut kept), first);
+                } else {
+                    // Nodes have other numbers here.
+                    let printed = |outcome: String| outcome.split(" [").next().map(str::to_owned);
+                    prop_assert_eq!(printed(outcome(&text, &mut kept)), printed(first));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn nothing_makes_it_fall(bytes in proptest::collection::vec(prop_oneof![
         Just(b'{'), Just(b'}'), Just(b'['), Just(b']'), Just(b'"'), Just(b'\\'), Just(b'u'), Just(b','), Just(b':'),
         Just(b'1'), any::<u8>()
@@ -132,6 +152,44 @@ proptest! {
         let mut text = bytes.clone();
         let _ = read_json(&mut text, Span::new(0, bytes.len()), &mut trees);
     }
+}
+
+/// What is read, whether its text is that of the whole, and what some keys have; or where it fails.
+fn outcome(text: &str, trees: &mut Trees) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    match read_json(&mut bytes, Span::new(0, text.len()), trees) {
+        Ok(value) => {
+            let mut out = Vec::new();
+            Print { text: &bytes, trees, style: JSON }.put(value, &mut out);
+            let whole = value.node().map(|node| trees.whole_text(node));
+            let keys = ["a", "b", "ab", "a-key-of-many-bytes", "none"];
+            let found = keys.map(|key| trees.get(value.node()?, Key::Text(key.as_bytes()), &bytes));
+            format!("{} {whole:?} {found:?}", String::from_utf8_lossy(&out))
+        }
+        Err(error) => format!("{error:?}"),
+    }
+}
+
+fn object() -> impl Strategy<Value = String> {
+    let member = (
+        prop_oneof![
+            8 => "(a|b|ab|c|d1|a-key|a-key-of-13)",
+            1 => "(a-key-of-many-bytes|a-key-of-14b|\\\\u0061|)",
+        ],
+        prop_oneof![8 => Just(":"), 1 => Just(" :"), 1 => Just(": "), 1 => Just(",")],
+        prop_oneof![
+            8 => "(12|\"x\"|\"a text that is not short\"|true|false|null|\\{\"a\":1,\"c\":\\{\\}\\}|\\[\\{\"a\":2\\}\\])",
+            1 => "(\"\\\\n\"|\"\"|01|-1|2.50|nul|\"open|\\{\"a\" 1\\})",
+        ],
+        prop_oneof![8 => Just(","), 1 => Just(", "), 1 => Just(",,")],
+    );
+    proptest::collection::vec(member, 0..9).prop_map(|members| {
+        let all: String = members
+            .into_iter()
+            .map(|(key, colon, value, comma)| format!("\"{key}\"{colon}{value}{comma}"))
+            .collect();
+        format!("{{{}}}", all.strip_suffix(',').unwrap_or(&all))
+    })
 }
 
 /// A change of what was read: in which container (one for each level, by its place there), and what.

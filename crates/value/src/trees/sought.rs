@@ -16,6 +16,12 @@ impl<'a> Sought<'a> {
         Sought { key, word: first_bytes(key), mask }
     }
 
+    /// One of so many places, a power of two.
+    #[inline]
+    pub fn place(&self, places: usize) -> usize {
+        (self.word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize & (places - 1)
+    }
+
     /// Whether a key of a dictionary is the one.
     #[inline(always)]
     pub fn is(&self, known: Value, text: &[u8]) -> bool {
