@@ -8,8 +8,9 @@ use crate::writer::{SHORT_BYTES, Writer, padded};
 use record::ValueType;
 use wire::{Chunked, Chunks, json_marks, with_chunks};
 
-/// Room that is made for values at first.
-const VALUES_BYTES: usize = 256;
+/// Room that is made for values at first: at most so much, and always some for escapes.
+const VALUES_BYTES_MAX: usize = 1 << 16;
+const ESCAPES_BYTES: usize = 128;
 
 /// A text in quotes.
 pub(crate) fn string(bytes: &[u8], out: &mut Vec<u8>) {
@@ -40,31 +41,49 @@ impl Chunked for Escaped<'_, '_, '_> {
 #[inline(always)]
 fn escaped<C: Chunks>(bytes: &[u8], around: &[u8], to: &mut Writer<'_>) {
     let mut at = 0;
-    while at < bytes.len() {
-        // Most chunks have nothing to escape: the next place must not wait for what is found in this one.
-        while let (true, Some(chunk)) =
-            (bytes.len() - at >= SHORT_BYTES, around.get(at..).and_then(<[u8]>::first_chunk::<SHORT_BYTES>))
-        {
-            if C::json_marks(chunk) != 0 {
-                break;
-            }
-            to.chunk(chunk, SHORT_BYTES);
-            at += SHORT_BYTES;
-        }
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let copied = plain_chunks::<C>(rest, to.room_for(rest.len()));
+        to.written(copied);
+        at += copied;
+        // What follows is printed otherwise, or less than a chunk.
         let (rest, behind) = (bytes.get(at..).unwrap_or_default(), around.get(at..).unwrap_or_default());
+        if rest.is_empty() {
+            return;
+        }
         let left = rest.len().min(SHORT_BYTES);
         let chunk = behind.first_chunk().copied().unwrap_or_else(|| padded(rest));
         let marks = C::json_marks(&chunk) & first_bits(left);
-        if marks == 0 {
-            to.chunk(&chunk, left);
-            at += left;
-        } else {
-            let plain = marks.trailing_zeros() as usize;
-            to.chunk(&chunk, plain);
-            at += plain;
-            at += marked(bytes.get(at..).unwrap_or_default(), to);
+        let plain = if marks == 0 { left } else { marks.trailing_zeros() as usize };
+        to.chunk(&chunk, plain);
+        at += plain;
+        if marks != 0 {
+            match bytes.get(at) {
+                Some(byte @ (b'"' | b'\\')) => {
+                    to.two(b'\\', *byte);
+                    at += 1;
+                }
+                _ => at += marked(bytes.get(at..).unwrap_or_default(), to),
+            }
         }
     }
+}
+
+/// Copies what the text begins with, up to what is not printed as it is or to the end of its whole chunks,
+/// and says how many bytes that was.
+#[inline(always)]
+fn plain_chunks<C: Chunks>(bytes: &[u8], room: &mut [u8]) -> usize {
+    let mut copied = 0;
+    let (chunks, places) = (bytes.as_chunks::<SHORT_BYTES>().0, room.as_chunks_mut::<SHORT_BYTES>().0);
+    for (chunk, place) in chunks.iter().zip(places) {
+        *place = *chunk;
+        let marks = C::json_marks(chunk);
+        if marks != 0 {
+            return copied + marks.trailing_zeros() as usize;
+        }
+        copied += SHORT_BYTES;
+    }
+    copied
 }
 
 /// Bits for so many bytes.
@@ -78,8 +97,6 @@ fn first_bits(count: usize) -> u32 {
 fn marked(bytes: &[u8], to: &mut Writer<'_>) -> usize {
     let Some(byte) = bytes.first() else { return 0 };
     match *byte {
-        b'"' => to.two(b'\\', b'"'),
-        b'\\' => to.two(b'\\', b'\\'),
         b'\n' => to.two(b'\\', b'n'),
         b'\r' => to.two(b'\\', b'r'),
         b'\t' => to.two(b'\\', b't'),
@@ -133,7 +150,8 @@ pub(crate) fn object(
     out: &mut Vec<u8>,
 ) -> Result<(), NoObject> {
     let start = out.len();
-    let mut to = Writer::new(out, plan.around_bytes + VALUES_BYTES);
+    let values: usize = found.iter().map(|value| value.bytes.len()).sum();
+    let mut to = Writer::new(out, plan.around_bytes + values.min(VALUES_BYTES_MAX) + ESCAPES_BYTES);
     let result = with_chunks(Members { plan, found, text, lenient, to: &mut to });
     let len = if result.is_ok() { to.len() } else { start };
     to.finish(len);
@@ -156,18 +174,21 @@ impl Chunked for Members<'_, '_, '_, '_> {
     fn run<C: Chunks>(self) -> Result<(), NoObject> {
         let Members { plan, found, text, lenient, to } = self;
         let start = to.len();
-        // A lead begins with the quote behind the last value and ends with the one before the next: values
-        // that are no texts have none.
-        let mut no_quote = 1;
-        for ((from, end), value) in plan.values(found) {
-            let is_text = value.kind == ValueType::String;
+        let mut values = plan.values(found);
+        loop {
+            let written = short_texts::<C>(&mut values, (&plan.text, text), to.room());
+            to.written(written);
+            let Some(((from, end), value)) = values.next() else { break };
             if to.len() - start + value.bytes.len() > RENDERED_BYTES_MAX {
                 return Err(NoObject::TooLarge);
             }
-            to.part(&plan.text, from + no_quote, end - usize::from(!is_text));
-            no_quote = usize::from(!is_text);
+            // A lead begins with the quote behind the last value, which is written with that, and ends with
+            // the one before the next, which others than texts do not have.
+            let is_text = value.kind == ValueType::String;
+            to.part(&plan.text, from + 1, end - usize::from(!is_text));
             if is_text {
-                text_of::<C>(value.bytes, text, to);
+                escaped::<C>(value.bytes, around(value.bytes, text), to);
+                to.byte(b'"');
             } else if !other(value, to) {
                 if !lenient {
                     return Err(NoObject::WrongType);
@@ -178,22 +199,62 @@ impl Chunked for Members<'_, '_, '_, '_> {
         if to.len() - start > RENDERED_BYTES_MAX {
             return Err(NoObject::TooLarge);
         }
-        to.part(&plan.text, plan.tail.0 as usize + no_quote, plan.tail.1 as usize);
+        to.part(&plan.text, plan.tail.0 as usize + 1, plan.tail.1 as usize);
         Ok(())
     }
 }
 
-/// A text that mostly stands in a longer one, so that it can be copied in a fixed size.
+/// Writes members whose values are short texts that are printed as they are, with short leads, as long as
+/// there is room; says how many bytes. Most members are such, so here nothing is looked at twice.
 #[inline(always)]
-fn text_of<C: Chunks>(bytes: &[u8], text: &[u8], to: &mut Writer<'_>) {
-    let start = (bytes.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
-    let around = text.get(start..).unwrap_or(bytes);
-    match around.first_chunk() {
-        Some(chunk) if bytes.len() <= SHORT_BYTES && C::json_marks(chunk) & first_bits(bytes.len()) == 0 => {
-            to.chunk(chunk, bytes.len());
+fn short_texts<'p, 'f: 'p, C: Chunks>(
+    values: &mut (impl Iterator<Item = ((usize, usize), &'p Found<'f>)> + Clone),
+    (leads, text): (&[u8], &[u8]),
+    room: &mut [u8],
+) -> usize {
+    let mut at = 0;
+    let mut ahead = values.clone();
+    while let Some(((from, end), value)) = ahead.next() {
+        let (lead_len, len) = (end.wrapping_sub(from + 1), value.bytes.len());
+        let lead = leads.get(from + 1..).and_then(<[u8]>::first_chunk::<SHORT_BYTES>);
+        let to = room.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<{ 2 * SHORT_BYTES + 1 }>);
+        let (Some(lead), Some(to)) = (lead, to) else { break };
+        if value.kind != ValueType::String || lead_len > SHORT_BYTES || len > SHORT_BYTES {
+            break;
         }
-        _ => escaped::<C>(bytes, around, to),
+        let chunk = match around(value.bytes, text).first_chunk() {
+            Some(chunk) => *chunk,
+            None => elsewhere(value.bytes),
+        };
+        if C::json_marks(&chunk) & first_bits(len) != 0 {
+            break;
+        }
+        let (first, _) = to.split_at_mut(SHORT_BYTES);
+        first.copy_from_slice(lead);
+        if let Some(place) = to.get_mut(lead_len..lead_len + SHORT_BYTES) {
+            place.copy_from_slice(&chunk);
+        }
+        if let Some(place) = to.get_mut(lead_len + len) {
+            *place = b'"';
+        }
+        at += lead_len + len + 1;
+        *values = ahead.clone();
     }
+    at
+}
+
+/// A short text that does not stand in a longer one.
+#[inline(never)]
+fn elsewhere(bytes: &[u8]) -> [u8; SHORT_BYTES] {
+    padded(bytes)
+}
+
+/// What begins with these bytes and goes on behind them, where they stand in the text, so that they can be
+/// copied in a fixed size.
+#[inline(always)]
+fn around<'a>(bytes: &'a [u8], text: &'a [u8]) -> &'a [u8] {
+    let start = (bytes.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
+    text.get(start..).unwrap_or(bytes)
 }
 
 /// A value that is no text; false where it is not of its type.

@@ -9,6 +9,7 @@ mod gather;
 mod known;
 mod names;
 mod plan;
+mod walk;
 
 pub(crate) use cache::PairsCache;
 pub(crate) use gather::Found;
@@ -137,6 +138,8 @@ pub struct ValuePairs {
     walks_sdata: bool,
     /// Of what is walked through only names of STRUCTURED-DATA can be meant.
     only_sdata: bool,
+    /// Of the names that every message may have, from HOST on, a bit for each that is meant.
+    own_names: u32,
     layout: Layout,
     /// on-error(drop-property): values that JSON cannot write as their type are not meant.
     drop_wrong: bool,

@@ -34,6 +34,27 @@ impl<'a> Writer<'a> {
         self.out.truncate(len);
     }
 
+    /// Where the next bytes go, as far as there is room already; [`Writer::written`] says how many were put
+    /// there.
+    #[inline(always)]
+    pub fn room(&mut self) -> &mut [u8] {
+        self.out.get_mut(self.at..).unwrap_or_default()
+    }
+
+    /// The same, with room for so many bytes at least.
+    #[inline(always)]
+    pub fn room_for(&mut self, bytes: usize) -> &mut [u8] {
+        if self.out.len() - self.at < bytes {
+            self.make_room(bytes);
+        }
+        self.room()
+    }
+
+    #[inline(always)]
+    pub fn written(&mut self, bytes: usize) {
+        self.at = (self.at + bytes).min(self.out.len());
+    }
+
     /// The first `len` bytes of the chunk, 32 at most.
     #[inline(always)]
     pub fn chunk(&mut self, chunk: &[u8; SHORT_BYTES], len: usize) {

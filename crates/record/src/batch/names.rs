@@ -2,6 +2,8 @@
 //! fill the process's table. A name that a configuration knows keeps its number of that table; any other gets
 //! one that means something in this batch only.
 
+mod order;
+
 use super::TAG_BASE;
 use crate::Seed;
 use crate::names::{NameId, lookup};
@@ -19,6 +21,8 @@ pub const NAME_BYTES_MAX: usize = 255;
 const KEPT_BYTES_MAX: usize = 1 << 20;
 
 static LEFT_OUT: AtomicU64 = AtomicU64::new(0);
+/// Lives of batches so far.
+static LIVES: AtomicU64 = AtomicU64::new(0);
 
 /// Values and tags that were left out for want of room for their names since the start of the program.
 pub fn names_left_out() -> u64 {
@@ -44,6 +48,8 @@ pub struct BatchNames {
     prefixes: u32,
     /// Values and tags that were left out for want of room and are not said yet.
     unsaid: u64,
+    /// Tells this life of the batch from all others; 0 while it has met no name.
+    life: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,14 +57,18 @@ struct Met {
     hash: u64,
     /// The last eight bytes, the last one highest, with zeros in front of a shorter name.
     tail: u64,
+    /// Those of them that belong to the key behind the prefix.
+    mask: u64,
     start: u32,
     len: u32,
     id: NameId,
     /// The place of the name that came behind it last.
     follower: u32,
-    /// The name begins with the prefix that was set when `BatchNames::prefixes` was this; 0 when that is not
-    /// known.
+    /// A key stands behind the prefix that was set when `BatchNames::prefixes` was this; 0 when that is not
+    /// known, and of tags.
     prefixes: u32,
+    /// The length of that key.
+    key_len: u32,
     /// Of a tag.
     rank: u32,
     is_tag: bool,
@@ -77,11 +87,18 @@ impl BatchNames {
         }
         self.text.clear();
         self.met.clear();
-        (self.last, self.next) = (0, 0);
+        (self.last, self.next, self.life) = (0, 0, 0);
         if self.capacity() > KEPT_BYTES_MAX {
             *self = BatchNames::default();
         }
         self.table.fill(0);
+    }
+
+    /// Tells one life of a batch, in which a number means one name, from all others. 0 while no message has
+    /// brought a name.
+    #[inline]
+    pub fn life(&self) -> u64 {
+        self.life
     }
 
     /// Bytes it has taken from the allocator.
@@ -110,94 +127,12 @@ impl BatchNames {
         id
     }
 
-    /// The name behind the last one, if it is this.
-    #[inline]
-    fn in_order(&mut self, prefix: &[u8], key: &[u8]) -> Option<NameId> {
-        let met = self.met.get(self.next).filter(|met| !met.is_tag)?;
-        if met.len as usize != prefix.len() + key.len() {
-            return None;
-        }
-        let text = self.text_of(met).strip_prefix(prefix)?;
-        let (id, follower) = (met.id, met.follower);
-        if text != key {
-            return None;
-        }
-        self.step(follower);
-        Some(id)
-    }
-
-    /// Goes on behind the next name.
-    #[inline(always)]
-    fn step(&mut self, follower: u32) {
-        (self.last, self.next) = (self.next, follower as usize);
-    }
-
-    /// Names are asked for with this prefix, for [`BatchNames::before`].
-    #[inline]
-    pub fn begin(&mut self, prefix: &[u8]) {
-        if self.prefixes == 0 || self.prefix != prefix {
-            self.change_prefix(prefix);
-        }
-    }
-
-    #[cold]
-    fn change_prefix(&mut self, prefix: &[u8]) {
-        self.prefix.clear();
-        self.prefix.extend_from_slice(prefix);
-        // What earlier prefixes said is forgotten before the count begins anew.
-        if self.prefixes == u32::MAX {
-            self.met.iter_mut().for_each(|met| met.prefixes = 0);
-            self.prefixes = 0;
-        }
-        self.prefixes += 1;
-    }
-
-    /// Of a text with a key in front of `end`: where the key begins and the number of the name prefix + key,
-    /// if this name is the one expected next and a key may begin there; then the one behind it is expected.
-    #[inline(always)]
-    pub fn before(
-        &mut self,
-        text: &[u8],
-        end: usize,
-        may_begin: impl FnOnce(usize) -> bool,
-    ) -> Option<(usize, NameId)> {
-        let met = self.met.get(self.next).filter(|met| met.prefixes == self.prefixes && !met.is_tag)?;
-        let len = (met.len as usize).wrapping_sub(self.prefix.len());
-        let start = end.checked_sub(len)?;
-        let last = text.get(end.wrapping_sub(8)..end)?.first_chunk::<8>()?;
-        let differs = u64::from_le_bytes(*last) ^ met.tail;
-        let same = match len {
-            0 => false,
-            1..=8 => differs >> (64 - 8 * len) == 0,
-            _ => differs == 0 && self.text_of(met).ends_with(text.get(start..end)?),
-        };
-        if !same || !may_begin(start) {
-            return None;
-        }
-        let (id, follower) = (met.id, met.follower);
-        self.step(follower);
-        Some((start, id))
-    }
-
     fn find(&mut self, name: &[u8]) -> Option<NameId> {
         let hash = seed().hash(name);
         let known = self.met(name, hash);
         let Some(place) = known else { return self.learn(name, hash) };
         self.follow(place);
         self.met.get(place).map(|met| met.id)
-    }
-
-    /// Remembers that the name at this place came behind the last one, and goes on behind it.
-    fn follow(&mut self, place: usize) {
-        if let Some(last) = self.met.get_mut(self.last) {
-            last.follower = place as u32;
-        }
-        let starts = self.prefixes > 0
-            && self.met.get(place).is_some_and(|met| self.text_of(met).starts_with(&self.prefix));
-        if let Some(met) = self.met.get_mut(place) {
-            met.prefixes = if starts { self.prefixes } else { 0 };
-            (self.last, self.next) = (place, met.follower as usize);
-        }
     }
 
     /// The number of a name, if the batch has met it or a configuration knows it.
@@ -288,12 +223,27 @@ impl BatchNames {
             }
             return known;
         }
+        if self.life == 0 {
+            self.life = 1 + LIVES.fetch_add(1, Ordering::Relaxed);
+        }
         let id = known.unwrap_or_else(|| NameId::local(self.met.len(), text));
         let (start, len) = (self.text.len() as u32, name.len() as u32);
         let tail = name.iter().fold(0, |tail, byte| tail >> 8 | u64::from(*byte) << 56);
         // Until another one comes, the name that is made next is expected next.
         let follower = self.met.len() as u32 + 1;
-        let met = Met { hash, tail, start, len, id, follower, prefixes: 0, rank: u32::MAX, is_tag: false };
+        let met = Met {
+            hash,
+            tail,
+            mask: 0,
+            start,
+            len,
+            id,
+            follower,
+            prefixes: 0,
+            key_len: 0,
+            rank: u32::MAX,
+            is_tag: false,
+        };
         self.text.extend_from_slice(name);
         self.met.push(met);
         if self.met.len() * 2 > self.table.len() {

@@ -3,7 +3,8 @@
 use super::gather::Found;
 use super::known::Known;
 use super::plan::Plan;
-use record::{NameAnswers, ValueType};
+use super::walk::Names;
+use record::ValueType;
 
 /// Sets of names remembered for each value-pairs(). Messages of one program have few.
 pub(super) const PLANS: usize = 64;
@@ -48,8 +49,7 @@ impl PairsCache {
 pub(super) struct Cache {
     pub sets: Sets,
     pub buffers: Buffers,
-    /// Whether names that configurations know are meant.
-    pub meant: NameAnswers,
+    pub names: Names,
 }
 
 /// What is known of sets of names.

@@ -138,9 +138,11 @@ impl ValuePairs {
             walks,
             walks_sdata,
             only_sdata,
+            own_names: 0,
             layout,
             drop_wrong: matches!(layout, Layout::Json { .. }) && opts.on_error == OnError::DropProperty,
         };
+        pairs.own_names = pairs.own_names();
         pairs.judge_fixed();
         Ok(pairs)
     }

@@ -11,7 +11,7 @@ use crate::render::host_middle;
 use crate::sdata::SdataCache;
 use crate::writer::SHORT_BYTES;
 use crate::{Msg, RenderContext, facts};
-use record::{Batch, NameAnswers, NameId, Value, ValueType};
+use record::{Batch, NameId, Value, ValueType};
 use wire::sdata::{params, unescape};
 
 /// Behind texts of which parts are copied in one size.
@@ -30,8 +30,14 @@ impl Found<'_> {
     pub const NOTHING: Found<'static> = Found { bytes: b"", kind: ValueType::String, word: 0 };
 }
 
+/// The word of a value that is meant, by what stands for its name.
+#[inline(always)]
+pub(super) fn meant_word(key: u64) -> u64 {
+    key << 1 | 1
+}
+
 /// What was found, and whether that is what the plan that was used last is for.
-struct Finding<'a, 'k> {
+pub(super) struct Finding<'a, 'k> {
     pairs: &'k ValuePairs,
     batch: &'a Batch,
     /// The key of that plan. It is compared word by word, as they are found: to read all of them again at
@@ -43,19 +49,26 @@ struct Finding<'a, 'k> {
 
 impl<'a> Finding<'a, '_> {
     #[inline(always)]
-    fn value(&mut self, name: NameId, value: Option<Value<'a>>) {
+    pub fn value(&mut self, name: NameId, value: Option<Value<'a>>) {
         self.named(self.batch.name_key(name), value);
     }
 
     #[inline(always)]
-    fn named(&mut self, key: u64, value: Option<Value<'a>>) {
+    pub fn named(&mut self, key: u64, value: Option<Value<'a>>) {
         match value {
             // Most values are texts, and stay what they are.
             Some(Value { bytes, kind: ValueType::String }) if self.pairs.takes_text(bytes) => {
-                self.push(Found { bytes, kind: ValueType::String, word: key << 1 | 1 });
+                self.text(bytes, meant_word(key));
             }
+            None => self.push(Found { word: key << 1, ..Found::NOTHING }),
             _ => self.other(key, value),
         }
+    }
+
+    /// A text that is meant, with its word.
+    #[inline(always)]
+    pub fn text(&mut self, bytes: &'a [u8], word: u64) {
+        self.push(Found { bytes, kind: ValueType::String, word });
     }
 
     #[inline(always)]
@@ -99,7 +112,7 @@ impl ValuePairs {
         used: impl FnOnce(&Plan, &[Found<'_>]) -> R,
     ) -> Option<R> {
         self.print(msg, cx, &mut cache.buffers);
-        let Cache { sets, buffers: Buffers { text, ends, key, found, .. }, meant } = cache;
+        let Cache { sets, buffers: Buffers { text, ends, key, found, .. }, names } = cache;
         let found_before = recycled(std::mem::take(found));
         let expected = sets.plans.get(sets.last).map(Plan::key).unwrap_or_default();
         let mut finding =
@@ -107,7 +120,7 @@ impl ValuePairs {
         let mut printed = printed(text, ends);
         self.fixed(msg, &mut printed, &mut finding);
         if self.walks {
-            self.walk(msg, &mut printed, (&mut cx.sdata, meant), &mut finding);
+            self.walk(msg, &mut printed, (&mut cx.sdata, names), &mut finding);
         }
         let is_expected = finding.is_expected();
         let values = finding.found;
@@ -127,7 +140,7 @@ impl ValuePairs {
 
     /// Whether a text is meant, as a text.
     #[inline(always)]
-    fn takes_text(&self, bytes: &[u8]) -> bool {
+    pub(super) fn takes_text(&self, bytes: &[u8]) -> bool {
         !self.omit_empty || !bytes.is_empty()
     }
 
@@ -229,95 +242,6 @@ impl ValuePairs {
             (Some(Value { bytes, kind }), Some(_)) => Found { bytes, kind, word },
             (value, _) => Found { word, ..self.cast(value) },
         });
-    }
-
-    /// Everything the message has. What was set on the way comes before what it hides.
-    fn walk<'a>(
-        &self,
-        msg: Msg<'a>,
-        printed: &mut impl Iterator<Item = Found<'a>>,
-        (sdata, meant): (&mut SdataCache, &mut NameAnswers),
-        finding: &mut Finding<'a, '_>,
-    ) {
-        let Msg { batch, record } = msg;
-        // What is not meant does not make another set of names of a message.
-        let mut may_be =
-            |id: NameId| id.is_local() || meant.of(id, || self.includes(batch.name_of(id))) != Some(false);
-        if self.only_sdata {
-            let changed = batch.entries(record).filter(|(id, _)| id.is_sdata());
-            changed.for_each(|(id, value)| finding.value(id, value));
-        } else {
-            for (id, value) in batch.fields(record) {
-                if may_be(id) {
-                    finding.value(id, value.or((id == NameId::MESSAGE).then_some(Value::string(b""))));
-                }
-            }
-            for (id, value) in batch.entries(record) {
-                if may_be(id) {
-                    finding.value(id, value);
-                }
-            }
-            if let Some(context) = batch.context(record) {
-                let set = |text: &'a str| (!text.is_empty()).then(|| Value::string(text.as_bytes()));
-                for (id, text) in [
-                    (NameId::HOST_FROM, &*context.host_from),
-                    (NameId::SOURCE, &*context.source),
-                    (NameId::TRANSPORT, context.transport.0),
-                ] {
-                    if may_be(id) {
-                        finding.value(id, set(text));
-                    }
-                }
-                for (id, bytes) in &context.values {
-                    if may_be(*id) {
-                        finding.value(*id, Some(Value::string(bytes)));
-                    }
-                }
-            }
-            if may_be(NameId::MSGFORMAT) {
-                finding.value(NameId::MSGFORMAT, Some(Value::string(wire::msgformat(record).as_bytes())));
-            }
-        }
-        if self.walks_sdata {
-            for param in params(batch.bytes(record.sdata)) {
-                let value = match param.value.contains(&b'\\') {
-                    true => printed.next().map(|found| found.bytes).unwrap_or_default(),
-                    false => param.value,
-                };
-                if let Some((key, _)) = sdata.key(&param) {
-                    finding.named(key, Some(Value::string(value)));
-                }
-            }
-        }
-    }
-
-    /// The names of what [`ValuePairs::walk`] finds, in its order.
-    fn walk_names(&self, msg: Msg<'_>, sdata: &mut SdataCache, mut each: impl FnMut(&str)) {
-        let Msg { batch, record } = msg;
-        let entries = batch.entries(record).map(|(id, _)| id);
-        if self.only_sdata {
-            entries.filter(|id| id.is_sdata()).for_each(|id| each(batch.name_of(id)));
-        } else {
-            let mut meant = NameAnswers::default();
-            let mut may_be = |id: &NameId| meant.of(*id, || self.includes(batch.name_of(*id))) != Some(false);
-            let fields = batch.fields(record).into_iter().map(|(id, _)| id);
-            fields.chain(entries).filter(&mut may_be).for_each(|id| each(batch.name_of(id)));
-            if let Some(context) = batch.context(record) {
-                let fixed = [NameId::HOST_FROM, NameId::SOURCE, NameId::TRANSPORT].into_iter();
-                let all = fixed.chain(context.values.iter().map(|(id, _)| *id));
-                all.filter(&mut may_be).for_each(|id| each(batch.name_of(id)));
-            }
-            if may_be(&NameId::MSGFORMAT) {
-                each(batch.name_of(NameId::MSGFORMAT));
-            }
-        }
-        if self.walks_sdata {
-            for param in params(batch.bytes(record.sdata)) {
-                if let Some((_, name)) = sdata.key(&param) {
-                    each(name);
-                }
-            }
-        }
     }
 
     /// The plan for what was found. One is made and kept for a set of names that comes again; names in any

@@ -60,7 +60,7 @@ impl Plan {
     pub fn values<'p, 'f>(
         &'p self,
         found: &'p [Found<'f>],
-    ) -> impl Iterator<Item = ((usize, usize), &'p Found<'f>)> + use<'p, 'f> {
+    ) -> impl Iterator<Item = ((usize, usize), &'p Found<'f>)> + Clone + use<'p, 'f> {
         let value = |item: &Item| found.get(item.source as usize).unwrap_or(const { &Found::NOTHING });
         self.items.iter().map(move |item| ((item.lead.0 as usize, item.lead.1 as usize), value(item)))
     }

@@ -416,6 +416,53 @@ fn the_order_of_names_decides_nothing() {
     }
 }
 
+/// Numbers of names that messages bring mean others in the next batch: what is remembered of them is of one
+/// batch only, whether messages bring the same names, others, or values of other types.
+#[test]
+fn what_is_remembered_of_names_is_of_their_batch() {
+    for text in [
+        "$(format-json --key l.*)",
+        "$(format-json --scope nv-pairs --exclude l.b)",
+        "$(format-flat-json --key * --omit-empty-values)",
+    ] {
+        let template = Template::compile(text, &TemplateOptions::default(), &NoScope).expect("compiles");
+        let (mut cx, mut seed) = (context(), 7usize);
+        let mut batch = batch();
+        for round in 0..3000 {
+            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            if round % 5 == 0 {
+                // Another life: the same numbers, and mostly other names.
+                let (record, text) = (crate::tests::batch().records[0], crate::tests::batch().text);
+                let context = std::sync::Arc::clone(&batch.contexts[0]);
+                batch.reset();
+                batch.text = text;
+                batch.contexts.push(context);
+                batch.records.push(record);
+            }
+            let first = batch.records[0];
+            for place in 0..6 {
+                let bits = seed >> (30 + 3 * place);
+                let key = ["a", "b", "c", "d", "e"][if bits & 4 == 0 { place % 5 } else { bits % 5 }];
+                let name = batch.names.id(b"l.", key.as_bytes()).expect("room");
+                let value =
+                    ["", "7", "short", "a quote\" and\nmore", "a text that is longer than one look at it"];
+                let kind = if bits & 3 == 1 { ValueType::Int } else { ValueType::String };
+                batch.set(0, name, value[bits % 5].as_bytes(), kind);
+                if bits % 31 == 3 {
+                    batch.unset(0, name);
+                }
+            }
+            let print = |cx: &mut RenderContext| {
+                let mut out = Vec::new();
+                template.render(Msg { batch: &batch, record: &batch.records[0] }, cx, &mut out);
+                String::from_utf8(out).expect("text")
+            };
+            assert_eq!(print(&mut cx), print(&mut context()), "{text} {round}");
+            batch.records[0] = first;
+        }
+    }
+}
+
 /// Names in the objects of a JSON text, joined with dots.
 fn flattened(prefix: &str, value: &serde_json::Value, all: &mut Vec<(String, String)>) {
     match value {
@@ -476,6 +523,25 @@ proptest! {
             let parsed: serde_json::Value = serde_json::from_str(&out).expect(&out);
             prop_assert_eq!(parsed["any"].as_str(), Some(text));
         }
+    }
+}
+
+/// Values of all lengths, at the end of the batch's text and before it, plain and not, one after the other.
+#[test]
+fn members_of_all_lengths() {
+    for (mark, written) in [("x", "x"), ("\"", "\\\""), ("\\", "\\\\"), ("\t", "\\t"), ("é", "é")] {
+        let mut batch = batch();
+        let mut expected: Vec<String> = Vec::new();
+        for len in 0..100 {
+            let (before, behind) = ("a".repeat(len / 2), "b".repeat(len - len / 2));
+            let (name, key) = (format!("m.{len:02}"), format!("{len:02}"));
+            set(&mut batch, &name, &format!("{before}{mark}{behind}"), ValueType::String);
+            expected.insert(0, format!("\"{key}\":\"{before}{written}{behind}\""));
+        }
+        set(&mut batch, "m.long", &"l".repeat(1000), ValueType::String);
+        set(&mut batch, "m.number", "12", ValueType::Int);
+        let expected = format!("{{\"number\":12,\"long\":\"{}\",{}}}", "l".repeat(1000), expected.join(","));
+        check_in(&batch, "$(format-json --subkeys m.)", &expected);
     }
 }
 
