@@ -122,6 +122,11 @@ impl Template {
             Op::Msgid => sink.span(record.msgid),
             Op::LegacyMsghdr => sink.span(record.msghdr),
             Op::Message => sink.span(record.message),
+            Op::Value(name) => {
+                if let Some(value) = msg.batch.value(record, *name) {
+                    print_value(value, sink);
+                }
+            }
             Op::Msghdr => msghdr(record, sink),
             Op::MsghdrMessage => {
                 msghdr(record, sink);
@@ -148,11 +153,6 @@ impl Template {
     fn print_rare(&self, op: &Op, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
         match op {
             Op::HostMiddle => sink.span(host_middle(msg)),
-            Op::Value(name) => {
-                if let Some(value) = msg.batch.value(msg.record, *name) {
-                    print_value(value, sink);
-                }
-            }
             Op::SdataParam(param) => {
                 param.print(msg, &mut cx.sdata, sink.out());
             }
@@ -245,9 +245,10 @@ pub(crate) fn count(record: &Record, cx: &mut RenderContext) {
 }
 
 /// Values of these types have no text.
+#[inline]
 fn print_value(value: Value<'_>, sink: &mut Sink<'_>) {
     if !matches!(value.kind, ValueType::Bytes | ValueType::Protobuf) {
-        sink.bytes(value.bytes);
+        sink.value(value.bytes);
     }
 }
 

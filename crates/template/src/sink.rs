@@ -54,6 +54,16 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// Bytes that mostly stand in the text.
+    #[inline]
+    pub fn value(&mut self, bytes: &[u8]) {
+        let start = (bytes.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
+        match start < self.text.len() {
+            true => self.span(Span::new(start, bytes.len())),
+            false => self.bytes(bytes),
+        }
+    }
+
     /// Bytes from elsewhere.
     #[inline]
     pub fn bytes(&mut self, bytes: &[u8]) {
