@@ -17,7 +17,7 @@ use engine::{Engine, Need, Privilege};
 use sandbox::{Access, Rules};
 
 use crate::configuration::{Configuration, include_path};
-use crate::run::STATE_FILE;
+use crate::run::{STATE_FILE, privileges};
 
 /// What a process of any configuration reads: libraries that name services load, names, zones, authorities,
 /// itself.
@@ -51,6 +51,10 @@ const READ: [&str; 28] = [
     "/proc",
     "/sys",
 ];
+/// Files there are replaced by others of the same name (`/etc/resolv.conf` with a new lease, `/etc/passwd`
+/// with a new user), and what is allowed are files, not names. Who reads no more there than everybody may reads
+/// all of that.
+const OF_EVERYBODY: &str = "/etc";
 /// What programs are started from.
 const RUN: [&str; 6] = ["/bin", "/sbin", "/usr", "/lib", "/lib64", "/opt"];
 /// Where Python's virtual environments are looked for.
@@ -97,6 +101,9 @@ pub fn enter(options: &RunOptions, configuration: &Configuration, plan: &Plan) -
     }
     let mut rules = of_configuration(configuration, plan);
     add_own(&mut rules, options);
+    if privileges::reads_as_everybody() {
+        rules.allow_path(Path::new(OF_EVERYBODY), Access::Read);
+    }
     rules.nowhere.iter().for_each(|path| {
         oplog::warning(
             "The sandbox cannot allow to write what only the root folder holds: make a folder for it and start again",

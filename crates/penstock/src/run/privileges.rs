@@ -118,6 +118,12 @@ pub fn enter(options: &RunOptions) -> Result<Entered, String> {
     Ok(if Uid::effective().is_root() { Entered::Root } else { Entered::Plain })
 }
 
+/// Whether this process opens only files that their owners and modes open to it, and is not root.
+pub fn reads_as_everybody() -> bool {
+    let around = |held: CapabilitySets| held.permitted.intersects(OPENS_ALL);
+    !Uid::effective().is_root() && capabilities(None).is_ok_and(|held| !around(held))
+}
+
 /// Gives up what the compiled configuration does not need. There must be one thread only still. The error is
 /// a sentence.
 pub fn settle(
