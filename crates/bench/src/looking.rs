@@ -15,7 +15,7 @@ use crate::command;
 use crate::ratio::Ratio;
 use crate::results::median;
 use bed::{Bed, Window};
-use question::{KINDS, Kind, Question};
+use question::{Cost, KINDS, Kind, Question};
 
 /// The aim: from a message to the explanation of its way.
 const ANSWER_MAX: Duration = Duration::from_millis(100);
@@ -85,41 +85,51 @@ fn of(kind: Kind, args: &Args, bed: &mut Bed) -> Result<bool, String> {
     let middle = |windows: &[Window], value: fn(&Window) -> f64| {
         median(windows.iter().map(value).collect()).unwrap_or_default()
     };
-    let pairs = without.iter().zip(&with);
-    let ratio = Ratio::of(pairs.map(|(without, with)| with.worked_us() / without.worked_us()))
-        .ok_or("no message came")?;
+    let pairs = || without.iter().zip(&with);
+    let none = "no message came";
+    let worked =
+        Ratio::of(pairs().map(|(without, with)| with.worked_us() / without.worked_us())).ok_or(none)?;
+    // Time is what a message takes, as CPU is.
+    let time =
+        Ratio::of(pairs().map(|(without, with)| without.per_second() / with.per_second())).ok_or(none)?;
     stdio::out!(
-        "{:<9}{:>12.0}{:>10.3}{:>10.3}   {:+.1} % ± {:.1} % CPU of the workers a message over {} pairs",
+        "{:<9}{:>12.0}{:>10.3}{:>10.3}   {:+.1} % ± {:.1} % CPU of the workers a message, {:+.1} % ± {:.1} % time, over {} pairs",
         kind.name(),
         middle(&without, Window::per_second),
         middle(&without, Window::worked_us),
         middle(&with, Window::worked_us),
-        ratio.share() * 100.0,
-        ratio.error * 100.0,
-        ratio.rounds
+        worked.share() * 100.0,
+        worked.error * 100.0,
+        time.share() * 100.0,
+        time.error * 100.0,
+        worked.rounds
     );
     let beside = middle(&with, Window::beside) - middle(&without, Window::beside);
     stdio::out!("{:<9}threads beside the workers: {:+.2} % of a core", "", beside * 100.0);
-    let mut good = judge(kind, ratio, beside);
+    let mut good = judge(kind, worked, time, beside);
     if !answers.is_empty() {
         good &= judge_answers(answers);
     }
     Ok(good)
 }
 
-/// The aims: what a question may cost the workers, and beside them.
-fn judge(kind: Kind, ratio: Ratio, beside: f64) -> bool {
-    let (workers_most, beside_most) = kind.aims();
-    let worked = ratio.is_at_most(1.0 + workers_most);
-    let verdict = match worked {
+/// The aims: what a question may cost a message, and beside the workers.
+fn judge(kind: Kind, worked: Ratio, time: Ratio, beside: f64) -> bool {
+    let aims = kind.aims();
+    let (cost, name) = match aims.of {
+        Cost::Cpu => (worked, "CPU"),
+        Cost::Time => (time, "time"),
+    };
+    let is_cheap = cost.is_at_most(1.0 + aims.message_most);
+    let verdict = match is_cheap {
         Some(is_met) => command::verdict(is_met),
         None => "not to be told: more rounds, or a quieter machine",
     };
-    stdio::out!("{:<9}at most {:.1} % CPU a message: {verdict}", "", workers_most * 100.0);
-    let is_light = beside <= beside_most;
+    stdio::out!("{:<9}at most {:.1} % {name} a message: {verdict}", "", aims.message_most * 100.0);
+    let is_light = beside <= aims.beside_most;
     let verdict = command::verdict(is_light);
-    stdio::out!("{:<9}at most {:.1} % of a core beside: {verdict}", "", beside_most * 100.0);
-    worked != Some(false) && is_light
+    stdio::out!("{:<9}at most {:.1} % of a core beside: {verdict}", "", aims.beside_most * 100.0);
+    is_cheap != Some(false) && is_light
 }
 
 fn judge_answers(mut answers: Vec<Duration>) -> bool {

@@ -35,14 +35,31 @@ impl Kind {
         }
     }
 
-    /// By what share a message may cost the workers more, and how much of a core other threads may need.
-    pub fn aims(self) -> (f64, f64) {
-        match self {
-            Kind::Explain => (0.02, 0.01),
-            Kind::Tap => (0.03, 0.03),
-            Kind::Console | Kind::Profile => (0.01, 0.01),
-        }
+    pub fn aims(self) -> Aims {
+        let (of, message_most, beside_most) = match self {
+            Kind::Explain => (Cost::Time, 0.02, 0.01),
+            Kind::Tap => (Cost::Cpu, 0.03, 0.03),
+            Kind::Console | Kind::Profile => (Cost::Cpu, 0.01, 0.01),
+        };
+        Aims { of, message_most, beside_most }
     }
+}
+
+/// What a question may cost.
+pub struct Aims {
+    pub of: Cost,
+    /// By what share a message may cost more.
+    pub message_most: f64,
+    /// How much of a core threads beside the workers may need.
+    pub beside_most: f64,
+}
+
+/// Of what a message may cost more.
+pub enum Cost {
+    /// The CPU of the workers.
+    Cpu,
+    /// The time until the next one: what throughput is lost.
+    Time,
 }
 
 /// A question that is open.
