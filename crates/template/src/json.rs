@@ -3,7 +3,7 @@
 
 use crate::budget::RENDERED_BYTES_MAX;
 use crate::list::Items;
-use crate::value_pairs::{Found, Plan};
+use crate::value_pairs::{Found, Item, Plan};
 use crate::writer::{SHORT_BYTES, Writer, padded};
 use record::ValueType;
 use wire::{Chunked, Chunks, json_marks, with_chunks};
@@ -174,11 +174,14 @@ impl Chunked for Members<'_, '_, '_, '_> {
     fn run<C: Chunks>(self) -> Result<(), NoObject> {
         let Members { plan, found, text, lenient, to } = self;
         let start = to.len();
-        let mut values = plan.values(found);
+        let mut items = plan.items();
         loop {
-            let written = short_texts::<C>(&mut values, (&plan.text, text), to.room());
+            let (rest, written) = short_texts::<C>(items, found, text, to.room());
             to.written(written);
-            let Some(((from, end), value)) = values.next() else { break };
+            let Some((item, rest)) = rest.split_first() else { break };
+            items = rest;
+            let (from, end) = (item.lead.0 as usize, item.lead.1 as usize);
+            let value = found.get(item.source as usize).unwrap_or(const { &Found::NOTHING });
             if to.len() - start + value.bytes.len() > RENDERED_BYTES_MAX {
                 return Err(NoObject::TooLarge);
             }
@@ -205,21 +208,21 @@ impl Chunked for Members<'_, '_, '_, '_> {
 }
 
 /// Writes members whose values are short texts that are printed as they are, with short leads, as long as
-/// there is room; says how many bytes. Most members are such, so here nothing is looked at twice.
+/// there is room. Returns those that are left, and how many bytes it wrote. Most members are such, so here
+/// nothing is looked at twice.
 #[inline(always)]
-fn short_texts<'p, 'f: 'p, C: Chunks>(
-    values: &mut (impl Iterator<Item = ((usize, usize), &'p Found<'f>)> + Clone),
-    (leads, text): (&[u8], &[u8]),
+fn short_texts<'p, C: Chunks>(
+    mut items: &'p [Item],
+    found: &[Found<'_>],
+    text: &[u8],
     room: &mut [u8],
-) -> usize {
+) -> (&'p [Item], usize) {
     let mut at = 0;
-    let mut ahead = values.clone();
-    while let Some(((from, end), value)) = ahead.next() {
-        let (lead_len, len) = (end.wrapping_sub(from + 1), value.bytes.len());
-        let lead = leads.get(from + 1..).and_then(<[u8]>::first_chunk::<SHORT_BYTES>);
-        let to = room.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<{ 2 * SHORT_BYTES + 1 }>);
-        let (Some(lead), Some(to)) = (lead, to) else { break };
-        if value.kind != ValueType::String || lead_len > SHORT_BYTES || len > SHORT_BYTES {
+    while let [item, rest @ ..] = items {
+        let Some(value) = found.get(item.source as usize) else { break };
+        let (front_len, len) = (item.front_len as usize, value.bytes.len());
+        let Some(to) = room.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<MEMBER_BYTES>) else { break };
+        if value.kind != ValueType::String || front_len > SHORT_BYTES || len > SHORT_BYTES {
             break;
         }
         let chunk = match around(value.bytes, text).first_chunk() {
@@ -229,19 +232,23 @@ fn short_texts<'p, 'f: 'p, C: Chunks>(
         if C::json_marks(&chunk) & first_bits(len) != 0 {
             break;
         }
-        let (first, _) = to.split_at_mut(SHORT_BYTES);
-        first.copy_from_slice(lead);
-        if let Some(place) = to.get_mut(lead_len..lead_len + SHORT_BYTES) {
-            place.copy_from_slice(&chunk);
+        if let Some(place) = to.first_chunk_mut() {
+            *place = item.front;
         }
-        if let Some(place) = to.get_mut(lead_len + len) {
+        if let Some(place) = to.get_mut(front_len..).and_then(<[u8]>::first_chunk_mut) {
+            *place = chunk;
+        }
+        if let Some(place) = to.get_mut(front_len + len) {
             *place = b'"';
         }
-        at += lead_len + len + 1;
-        *values = ahead.clone();
+        at += front_len + len + 1;
+        items = rest;
     }
-    at
+    (items, at)
 }
+
+/// What a short member takes, with what is written behind its parts.
+const MEMBER_BYTES: usize = 2 * SHORT_BYTES + 1;
 
 /// A short text that does not stand in a longer one.
 #[inline(never)]

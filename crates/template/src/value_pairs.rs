@@ -14,7 +14,7 @@ mod walk;
 pub(crate) use cache::PairsCache;
 pub(crate) use gather::Found;
 pub(crate) use names::Layout;
-pub(crate) use plan::Plan;
+pub(crate) use plan::{Item, Plan};
 
 use crate::{Msg, RenderContext, Template, TemplateError, TemplateOptions};
 use compile::{Source, Static};

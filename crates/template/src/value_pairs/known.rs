@@ -112,7 +112,7 @@ impl Known {
                 true => entry.leads[usize::from(at == 0)],
                 false => plan.lead(layout, entry.name, at == 0),
             };
-            plan.push(Item { lead, name: entry.name, source: picked.source }, entry.is_odd);
+            plan.push(Item::new(lead, entry.name, picked.source), entry.is_odd);
         }
         plan.end(layout);
         plan
@@ -127,7 +127,7 @@ impl Known {
             let lead = plan.lead(pairs.layout, name, at == 0);
             match pairs.fixed_text(picked.source) {
                 Some(text) => plan.push_fixed(lead, text),
-                None => plan.push(Item { lead, name, source: picked.source }, entry.is_odd),
+                None => plan.push(Item::new(lead, name, picked.source), entry.is_odd),
             }
         }
         plan.end(pairs.layout);

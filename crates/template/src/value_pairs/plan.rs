@@ -2,6 +2,7 @@
 
 use super::gather::{Found, PADDING};
 use super::names::Layout;
+use crate::writer::SHORT_BYTES;
 use std::ops::Range;
 
 /// A part of a text.
@@ -30,12 +31,22 @@ pub(crate) struct Plan {
 
 /// One value.
 #[derive(Clone, Copy)]
-pub(super) struct Item {
+pub(crate) struct Item {
     /// What stands in front of it, a part of [`Plan::text`].
     pub lead: Span,
     pub name: Span,
     /// Its place among what was found.
     pub source: u32,
+    /// What stands in front of it but for the first byte, and how long that is: its first bytes only, where it
+    /// is longer.
+    pub front: [u8; SHORT_BYTES],
+    pub front_len: u32,
+}
+
+impl Item {
+    pub fn new(lead: Span, name: Span, source: u32) -> Item {
+        Item { lead, name, source, front: [0; SHORT_BYTES], front_len: 0 }
+    }
 }
 
 impl Plan {
@@ -55,12 +66,18 @@ impl Plan {
         self.is_made() && self.key == key
     }
 
+    /// The values in order.
+    #[inline]
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
     /// The values in order, with what stands in front of each.
     #[inline]
     pub fn values<'p, 'f>(
         &'p self,
         found: &'p [Found<'f>],
-    ) -> impl Iterator<Item = ((usize, usize), &'p Found<'f>)> + Clone + use<'p, 'f> {
+    ) -> impl Iterator<Item = ((usize, usize), &'p Found<'f>)> + use<'p, 'f> {
         let value = |item: &Item| found.get(item.source as usize).unwrap_or(const { &Found::NOTHING });
         self.items.iter().map(move |item| ((item.lead.0 as usize, item.lead.1 as usize), value(item)))
     }
@@ -166,6 +183,12 @@ impl Plan {
         self.tail = (start, self.text.len() as u32);
         self.around_bytes += (self.tail.1 - start) as usize;
         self.text.extend_from_slice(&PADDING);
+        for item in &mut self.items {
+            let (from, end) = (item.lead.0 + 1, item.lead.1);
+            if let Some(front) = self.text.get(from as usize..).and_then(<[u8]>::first_chunk) {
+                (item.front, item.front_len) = (*front, end.saturating_sub(from));
+            }
+        }
     }
 
     fn assigned(&mut self, name: Span, first: bool) {
