@@ -24,6 +24,7 @@ pub(crate) enum Scratch {
     Linear(Box<LinearScratch>),
     Pcre(Box<crate::pcre::Memory>),
     Memo(Box<Memo>),
+    Front(Box<crate::front::FrontScratch>),
 }
 
 pub(crate) struct LinearScratch {

@@ -2,6 +2,7 @@
 //! without a text another one, so that the common case, none of them, costs once.
 
 use crate::cache::{Cache, Scratch, Ticket};
+use crate::front::Front;
 use crate::memo::{Key, Memo};
 use crate::pattern::Pattern;
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Input, MatchKind, packed};
@@ -22,6 +23,7 @@ pub struct MultiPattern {
     patterns: Vec<Arc<Pattern>>,
     shared: Option<Shared>,
     needing: Option<Needing>,
+    front: Option<Front>,
     /// By the first byte of a text: the patterns that can match it. Most patterns tied to the beginning are
     /// out at once.
     by_first: Box<[u64; 256]>,
@@ -43,14 +45,15 @@ impl MultiPattern {
     /// Patterns beyond the 64th are left out: the caller makes another one for them.
     pub fn compile(patterns: &[Arc<Pattern>]) -> MultiPattern {
         let patterns: Vec<Arc<Pattern>> = patterns.iter().take(PATTERNS_MAX).cloned().collect();
-        let (shared, needing) = (Shared::new(&patterns), Needing::new(&patterns));
+        let (shared, needing, front) =
+            (Shared::new(&patterns), Needing::new(&patterns), Front::new(&patterns));
         let mut by_first = Box::new([0; 256]);
         for (index, pattern) in patterns.iter().enumerate() {
             for byte in (0..=u8::MAX).filter(|b| pattern.can_begin(*b)) {
                 by_first[usize::from(byte)] |= 1 << index;
             }
         }
-        MultiPattern { patterns, shared, needing, by_first, ticket: Ticket::new() }
+        MultiPattern { patterns, shared, needing, front, by_first, ticket: Ticket::new() }
     }
 
     pub fn len(&self) -> usize {
@@ -94,6 +97,11 @@ impl MultiPattern {
             let (hits, left) = shared.matches(text, wanted & shared.members);
             found |= hits;
             open = (wanted & !shared.members) | left;
+        }
+        if let Some(front) = &self.front
+            && open & front.members != 0
+        {
+            open &= !front.members | front.may_match(text, open & front.members, cache);
         }
         if let Some(needing) = &self.needing
             && open & needing.members != 0

@@ -1,5 +1,6 @@
 //! One pattern: chooses its engines when it is compiled and answers for them all.
 
+mod beforehand;
 mod walk;
 
 pub use walk::Cursor;
@@ -12,7 +13,7 @@ use crate::node::Node;
 use crate::options::{Kind, PatternOptions};
 use crate::parse::{self, Mode, Parsed};
 use crate::pcre::{self, Pcre, Spent};
-use crate::required::{needed, required};
+use crate::required::required;
 use crate::simplify::{self, End, Texts};
 use crate::slots::Slots;
 use crate::tail::Tail;
@@ -176,39 +177,6 @@ impl Pattern {
             Search::Glob(glob) => Engine::Literal(glob.describe()),
             Search::Linear(_) => Engine::Automaton,
             Search::Pcre(_) => Engine::Pcre2(self.reason.unwrap_or("too large for an automaton")),
-        }
-    }
-
-    /// The texts, when a match is "contains one of these" (`true`: in any case).
-    pub(crate) fn contained(&self) -> Option<(&[Box<[u8]>], bool)> {
-        match &self.search {
-            Search::Literal(literal) if !self.options.utf8 => literal.contained(),
-            _ => None,
-        }
-    }
-
-    /// A text of so many bytes at least that each match needs, where the pattern is no plain text itself.
-    pub(crate) fn needed(&self, bytes_min: usize) -> Option<Vec<u8>> {
-        if !matches!(self.search, Search::Linear(_) | Search::Pcre(_)) || self.options.kind != Kind::Pcre {
-            return None;
-        }
-        let node = self.parsed.as_ref().map(|parsed| &parsed.node);
-        needed(&self.text, node, self.options.ignore_case).filter(|text| text.len() >= bytes_min)
-    }
-
-    /// The same of any pattern.
-    pub fn essential(&self, bytes_min: usize) -> Option<crate::Needle> {
-        match &self.search {
-            Search::Literal(literal) if !self.options.utf8 => literal.needle(bytes_min),
-            _ => self.needed(bytes_min).map(|text| crate::Needle::new(&text)),
-        }
-    }
-
-    /// Whether a text that begins with this byte can match.
-    pub(crate) fn can_begin(&self, byte: u8) -> bool {
-        match &self.search {
-            Search::Literal(literal) => literal.can_begin(byte),
-            _ => true,
         }
     }
 
