@@ -1,12 +1,16 @@
 //! The compiled filter and what can be asked of it.
 
+use crate::called::{self, Called};
 use crate::compile;
 use crate::context::{FilterContext, Workspace};
 use crate::env::FilterEnv;
+use crate::matcher::Matcher;
 use crate::node::Node;
+use crate::subject::Subject;
 use crate::written::{Witness, Written};
 use conf_syntax::FilterExpr;
 use diag::{Diagnostics, Span};
+use pattern::Pattern;
 use record::{Batch, Demand, NameId, Record};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -35,6 +39,17 @@ impl Filter {
     pub(crate) fn new(node: Node, written: Written) -> Filter {
         let (pure, stores) = (node.is_pure(), node.stores());
         Filter { node, written, pure, stores }
+    }
+
+    /// Holds for messages of which a value is matched by one of the patterns. Stores no matches.
+    pub fn of_patterns(name: NameId, patterns: &[Arc<Pattern>]) -> Filter {
+        let one = |pattern: &Arc<Pattern>| {
+            Node::Match(Arc::new(Matcher::new(Subject::of_name(name), Arc::clone(pattern), None)))
+        };
+        let nodes: Vec<Node> = patterns.iter().map(one).collect();
+        let written = nodes.iter().map(|node| Written::Call("match", node.clone(), Box::default()));
+        let written = Written::Or(written.collect());
+        Filter::new(Node::Or(nodes), written)
     }
 
     pub(crate) fn node(&self) -> &Node {
@@ -88,9 +103,26 @@ impl Filter {
         }
     }
 
+    /// Asking stores matches of patterns.
+    pub fn stores(&self) -> bool {
+        self.stores
+    }
+
     /// Asking leaves no trace: no matches stored, no tokens of a rate limit taken, no called filter counted.
     pub fn is_pure(&self) -> bool {
         self.pure
+    }
+
+    /// The call of a named filter that is counted for each message the filter is asked about, where that is
+    /// the only trace it leaves.
+    pub fn counted_call(&self) -> Option<&Arc<Called>> {
+        if self.pure { None } else { called::leading(&self.node) }
+    }
+
+    /// Its calls of named filters that are counted where it does not hold, each once; `None` where that
+    /// cannot be said, or is no gain.
+    pub fn refused_calls(&self) -> Option<Vec<Arc<Called>>> {
+        if self.pure { None } else { called::alternatives(&self.node) }
     }
 
     /// Adds what it looks at.
@@ -124,7 +156,9 @@ impl Filter {
 thread_local! {
     /// `$(if)` has only the context of templates: the workspaces of its conditions are kept here, one for
     /// each level of nesting.
-    static WORKSPACES: RefCell<Vec<Workspace>> = const { RefCell::new(Vec::new()) };
+    // They are large, and moved for each condition.
+    #[allow(clippy::vec_box)]
+    static WORKSPACES: RefCell<Vec<Box<Workspace>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Counts what filters called by conditions of templates have decided on this thread; once a batch.

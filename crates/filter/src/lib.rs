@@ -35,7 +35,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use called::Tally;
+pub use called::{Called, Tally};
 pub use compile::{Example, FUNCTIONS, FunctionInfo, compile_condition};
 pub use context::{Fatal, FilterContext, MadeOf, Wanted, Workspace, new_asker};
 pub use env::{FILE_BYTES_MAX, FilterEnv, NamedFilters};

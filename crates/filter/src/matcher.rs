@@ -18,8 +18,7 @@ pub struct Matcher {
 }
 
 impl Matcher {
-    pub fn new(subject: Subject, pattern: Pattern, store: Option<Vec<Option<NameId>>>) -> Matcher {
-        let pattern = Arc::new(pattern);
+    pub fn new(subject: Subject, pattern: Arc<Pattern>, store: Option<Vec<Option<NameId>>>) -> Matcher {
         let costly = matches!(pattern.engine(), Engine::Automaton | Engine::Pcre2(_));
         let memo =
             (costly && subject.repeats()).then(|| MultiPattern::compile(std::slice::from_ref(&pattern)));

@@ -7,18 +7,21 @@
 mod clauses;
 mod facts;
 mod open;
+mod tags;
 
-use crate::context::FilterContext;
+use crate::context::{FilterContext, Workspace};
 use crate::filter::Filter;
 use crate::netmask::{Net, Nets};
 use crate::subject::Subject;
 use crate::texts::Texts;
 use clauses::{Clauses, Masks};
-use facts::{FIELDS_MAX, Facts, OTHER};
-use open::{HOST, MESSAGE, NET, Open, PROGRAM, Shared, VALUE, ask, share};
+use facts::{Facts, OTHER};
+use open::{HOST, MESSAGE, NET, Open, PROGRAM, Shared, TAGS, VALUE, ask, share};
 use pattern::MultiPattern;
 use record::{Batch, NameId, Record};
 use std::sync::Arc;
+use tags::AskedTags;
+use template::Msg;
 
 /// Filters a set holds.
 const FILTERS_MAX: usize = 64;
@@ -31,6 +34,7 @@ pub struct FilterSet {
     clauses: Clauses,
     fields: Vec<Field>,
     nets: Nets,
+    tags: AskedTags,
     /// Values and the texts they are compared with.
     values: Vec<(NameId, Texts)>,
 }
@@ -41,30 +45,48 @@ struct Field {
     patterns: MultiPattern,
 }
 
+impl Field {
+    /// The patterns that match.
+    #[inline]
+    fn found(&self, msg: Msg<'_>, cx: &mut FilterContext) -> u64 {
+        let found = |text: &[u8], work: &mut Workspace| match self.patterns.len() {
+            ..OFTEN_MIN => self.patterns.matches(text, u64::MAX, &mut work.patterns),
+            _ => self.patterns.matches_often(text, &mut work.patterns),
+        };
+        match self.subject {
+            Subject::Value(name) => {
+                let value = msg.batch.value(msg.record, name);
+                found(value.map(|value| value.bytes).unwrap_or_default(), &mut cx.work)
+            }
+            _ => self.subject.with(msg, &mut cx.work, &mut cx.render, found),
+        }
+    }
+}
+
 impl FilterSet {
     /// `None` when the filters cannot be evaluated together: more than 64, or one leaves traces (stored
-    /// matches, a rate limit, called filters that are counted).
+    /// matches, a rate limit, called filters that are counted). A [`Filter::counted_call`] and
+    /// [`Filter::refused_calls`] are left to whoever asks.
     pub fn compile(filters: &[Arc<Filter>]) -> Option<FilterSet> {
-        if filters.len() > FILTERS_MAX || filters.iter().any(|f| !f.is_pure()) {
+        let leaves_traces = |filter: &Arc<Filter>| {
+            !filter.is_pure() && filter.counted_call().is_none() && filter.refused_calls().is_none()
+        };
+        if filters.len() > FILTERS_MAX || filters.iter().any(leaves_traces) {
             return None;
         }
         let mut shared = Shared::default();
         let open: Vec<Open> =
             filters.iter().map(|f| share(f.node(), f, &mut Vec::new(), &mut shared)).collect();
         let clauses = Clauses::of(&open, &shared);
-        let Shared { patterns, names, nets, values, .. } = shared;
-        let subject = |at: usize| match at {
-            HOST => Some(Subject::Host),
-            PROGRAM => Some(Subject::Program),
-            MESSAGE => Some(Subject::Message),
-            // Holds the place of the networks.
-            NET => Some(Subject::Legacy),
-            at => names.get(at - VALUE).map(|name| Subject::Value(*name)),
-        };
-        let fields = (0..FIELDS_MAX).map_while(subject).zip(&patterns);
-        let fields =
-            fields.map(|(subject, list)| Field { subject, patterns: MultiPattern::compile(list) }).collect();
-        Some(FilterSet { open, clauses, fields, nets: Nets::new(nets), values })
+        let Shared { patterns, texts, nets, tags, values, .. } = shared;
+        let fixed = [Subject::Host, Subject::Program, Subject::Message];
+        // Networks and tags hold their places.
+        let placeholders = [Subject::Legacy, Subject::Legacy];
+        let subjects = fixed.into_iter().chain(placeholders).chain(texts).zip(&patterns);
+        let fields = subjects
+            .map(|(subject, list)| Field { subject, patterns: MultiPattern::compile(list) })
+            .collect();
+        Some(FilterSet { open, clauses, fields, nets: Nets::new(nets), tags, values })
     }
 
     /// How many of these filters, from the first on, find room for all their patterns in one set.
@@ -194,16 +216,16 @@ impl FilterSet {
             facts.fields[NET] = found;
             held = held.or(self.clauses.field(NET, found));
         }
+        if self.clauses.asks_field(TAGS, asking) {
+            let found = self.tags.of(batch, record);
+            facts.fields[TAGS] = found;
+            held = held.or(self.clauses.field(TAGS, found));
+        }
         for (at, field) in self.fields.iter().enumerate().skip(VALUE) {
             if self.clauses.asks_field(at, asking)
-                && let Some(name) = field.subject.name()
                 && let Some(fact) = facts.fields.get_mut(at)
             {
-                let text = batch.value(record, name).map(|v| v.bytes).unwrap_or_default();
-                let found = match field.patterns.len() {
-                    ..OFTEN_MIN => field.patterns.matches(text, u64::MAX, &mut cx.work.patterns),
-                    _ => field.patterns.matches_often(text, &mut cx.work.patterns),
-                };
+                let found = field.found(Msg { batch, record }, cx);
                 *fact = found;
                 held = held.or(self.clauses.field(at, found));
             }

@@ -2,6 +2,7 @@
 
 use crate::context::Workspace;
 use record::{Batch, Demand, NameId, Record, Span};
+use std::sync::Arc;
 use template::{Msg, RenderContext, Template};
 
 /// Where a matcher's text comes from.
@@ -11,7 +12,7 @@ pub enum Subject {
     Message,
     Pid,
     Value(NameId),
-    Template(Box<Template>),
+    Template(Arc<Template>),
     /// `PROGRAM[PID]: MESSAGE`, for `match()` without `value()`.
     Legacy,
 }
@@ -21,7 +22,7 @@ impl Subject {
     pub fn of(template: Template) -> Subject {
         match template.single_name() {
             Some(name) if !name.is_sdata() => Subject::of_name(name),
-            _ => Subject::Template(Box::new(template)),
+            _ => Subject::Template(Arc::new(template)),
         }
     }
 

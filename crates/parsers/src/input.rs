@@ -32,6 +32,14 @@ impl Input {
         Input { subject: Arc::new(subject) }
     }
 
+    /// The value it is, where nothing has to be printed.
+    pub fn name(&self) -> Option<NameId> {
+        match &*self.subject {
+            From::Subject(subject) => subject.name(),
+            From::Template(_) => None,
+        }
+    }
+
     pub fn reads(&self, demand: &mut Demand) {
         match &*self.subject {
             From::Subject(subject) => subject.reads(demand),

@@ -1,7 +1,7 @@
 //! What every parser offers the engine.
 
 use crate::correlation::State;
-use filter::FilterContext;
+use filter::{Filter, FilterContext};
 use record::{Batch, Demand, NameId};
 use std::sync::Arc;
 
@@ -25,6 +25,12 @@ pub trait Parse: Send + Sync {
 
     /// The same parser for a program that reads only what `demand` says; `None` when it would be no other.
     fn narrowed(&self, _demand: &Demand) -> Option<Arc<dyn Parse>> {
+        None
+    }
+
+    /// A filter without traces that holds for every message that can be parsed: one for which it does not
+    /// fails here, and is left as it was. For parsers of which that costs less than the attempt.
+    fn guard(&self) -> Option<Arc<Filter>> {
         None
     }
 

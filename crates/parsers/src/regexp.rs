@@ -6,7 +6,7 @@ use crate::options::{PARSER, PREFIX};
 use crate::parse::{Parse, Writes};
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
 use diag::{Diagnostic, nearest};
-use filter::{FilterContext, store_matches, wrong_pattern};
+use filter::{Filter, FilterContext, store_matches, wrong_pattern};
 use pattern::{Pattern, PatternOptions};
 use record::{Batch, Demand, NameId};
 use std::sync::Arc;
@@ -55,7 +55,7 @@ struct Regexp {
 }
 
 struct Matcher {
-    pattern: Pattern,
+    pattern: Arc<Pattern>,
     groups: Vec<Option<NameId>>,
 }
 
@@ -82,7 +82,7 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
     let mut patterns = Vec::new();
     for text in texts {
         let pattern = match Pattern::compile(&text.text, &options) {
-            Ok(pattern) => pattern,
+            Ok(pattern) => Arc::new(pattern),
             Err(e) => {
                 b.diags.push(wrong_pattern("A0104", &e, &text.text, text.span));
                 continue;
@@ -133,6 +133,11 @@ impl Parse for Regexp {
     fn writes(&self) -> Writes {
         let names = self.patterns.iter().flat_map(|m| m.groups.iter().flatten().copied());
         Writes::names(names.chain((0..=NameId::MATCH_MAX).map(NameId)).collect())
+    }
+
+    fn guard(&self) -> Option<Arc<Filter>> {
+        let patterns: Vec<Arc<Pattern>> = self.patterns.iter().map(|m| Arc::clone(&m.pattern)).collect();
+        Some(Arc::new(Filter::of_patterns(self.input.name()?, &patterns)))
     }
 
     fn narrowed(&self, demand: &Demand) -> Option<Arc<dyn Parse>> {

@@ -146,7 +146,7 @@ fn matcher(arguments: Arguments<'_>, subject: Subject, diags: &mut Diagnostics) 
                     None
                 })?),
             };
-            Some(Node::Match(Arc::new(Matcher::new(subject, pattern, store))))
+            Some(Node::Match(Arc::new(Matcher::new(subject, Arc::new(pattern), store))))
         }
     }
 }

@@ -4,11 +4,11 @@
 //! with a few words, whatever goes together with what.
 
 use super::facts::{FIELDS_MAX, OTHER, VALUES_MAX};
-use super::open::{MESSAGE, NET, Open, Shared};
+use super::open::{MESSAGE, NET, Open, Shared, TAGS};
 use crate::pri::{PriTable, VALUES};
 
 /// Clauses of a filter; one that has more is asked by itself.
-const CLAUSES_MAX: usize = 4;
+const CLAUSES_MAX: usize = 8;
 /// Clauses on the way to them.
 const CLAUSES_BETWEEN_MAX: usize = 64;
 
@@ -72,6 +72,7 @@ impl Clauses {
         let field = |at: usize| Field {
             bits: match at {
                 NET => vec![Default::default(); shared.nets.len()],
+                TAGS => vec![Default::default(); shared.tags.len()],
                 _ => vec![Default::default(); shared.patterns.get(at).map_or(0, Vec::len)],
             },
             ..Field::default()

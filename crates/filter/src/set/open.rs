@@ -1,6 +1,7 @@
 //! A filter's expression over what the filters of a set share, and how it is asked by itself.
 
 use super::facts::{FIELDS_MAX, Facts, VALUES_MAX};
+use super::tags::AskedTags;
 use crate::context::Workspace;
 use crate::filter::Filter;
 use crate::matcher::Matcher;
@@ -10,7 +11,7 @@ use crate::pri::PriTable;
 use crate::subject::Subject;
 use crate::texts::Texts;
 use pattern::{PATTERNS_MAX, Pattern};
-use record::{Batch, NameId, Record};
+use record::{Batch, NameId, Record, TagId};
 use std::sync::Arc;
 use template::RenderContext;
 
@@ -19,8 +20,10 @@ pub const PROGRAM: usize = 1;
 pub const MESSAGE: usize = 2;
 /// The networks of netmask() and netmask6().
 pub const NET: usize = 3;
+/// What tags() asks for.
+pub const TAGS: usize = 4;
 /// The first of those that are values.
-pub const VALUE: usize = 4;
+pub const VALUE: usize = 5;
 
 /// A filter's expression over shared patterns and texts.
 pub enum Open {
@@ -71,12 +74,13 @@ pub fn ask(
 /// What the filters of a set ask for together.
 #[derive(Default)]
 pub struct Shared {
-    /// Patterns on HOST, PROGRAM, MESSAGE and the values of `names`.
+    /// Patterns on HOST, PROGRAM, MESSAGE and `texts`.
     pub patterns: [Vec<Arc<Pattern>>; FIELDS_MAX],
-    /// The values of the fields from [`VALUE`] on.
-    pub names: Vec<NameId>,
+    /// The fields from [`VALUE`] on: values, and parameters of STRUCTURED-DATA.
+    pub texts: Vec<Subject>,
     pub nets: Vec<Net>,
-    /// Some pattern found no room beside the others of its field.
+    pub tags: AskedTags,
+    /// Some pattern found no room beside the others of its field, or some test of tags.
     pub full: bool,
     /// Values and the texts they are compared with.
     pub values: Vec<(NameId, Texts)>,
@@ -116,16 +120,29 @@ impl Shared {
         Some(Open::Pattern { field, bit: bit as u32 })
     }
 
-    fn on_value(&mut self, name: NameId, matcher: &Matcher) -> Option<Open> {
-        let known = self.names.iter().position(|known| *known == name);
-        let at = known.unwrap_or(self.names.len());
+    /// A pattern on a value, or on a template that prints one and nothing else.
+    fn on_value(&mut self, matcher: &Matcher) -> Option<Open> {
+        let name = name_of(&matcher.subject)?;
+        let known = self.texts.iter().position(|known| name_of(known) == Some(name));
+        let at = known.unwrap_or(self.texts.len());
         if VALUE + at >= FIELDS_MAX {
             return None;
         }
         if known.is_none() {
-            self.names.push(name);
+            self.texts.push(match &matcher.subject {
+                Subject::Template(template) => Subject::Template(Arc::clone(template)),
+                _ => Subject::of_name(name),
+            });
         }
         self.pattern(VALUE + at, matcher)
+    }
+
+    fn tagged(&mut self, word: u64, more: &[TagId]) -> Option<Open> {
+        let Some(bit) = self.tags.add(word, more) else {
+            self.full = true;
+            return None;
+        };
+        Some(Open::Pattern { field: TAGS, bit })
     }
 
     fn net(&mut self, net: Net) -> Option<Open> {
@@ -138,6 +155,13 @@ impl Shared {
             }
         };
         Some(Open::Pattern { field: NET, bit: bit as u32 })
+    }
+}
+
+fn name_of(subject: &Subject) -> Option<NameId> {
+    match subject {
+        Subject::Template(template) => template.single_name(),
+        subject => subject.name(),
     }
 }
 
@@ -161,6 +185,7 @@ pub fn share(node: &Node, filter: &Arc<Filter>, path: &mut Path, shared: &mut Sh
         Node::Always(outcome) => Some(Open::Pri(PriTable::of(|_| *outcome))),
         Node::Pri(table) => Some(Open::Pri(table.clone())),
         Node::Net(net) => shared.net(*net),
+        Node::Tags { word, more } => shared.tagged(*word, more),
         Node::Filter(called) => {
             let inner = &called.filter;
             Some(share(inner.node(), inner, &mut Vec::new(), shared))
@@ -169,8 +194,7 @@ pub fn share(node: &Node, filter: &Arc<Filter>, path: &mut Path, shared: &mut Sh
             Subject::Host => shared.pattern(HOST, matcher),
             Subject::Program => shared.pattern(PROGRAM, matcher),
             Subject::Message => shared.pattern(MESSAGE, matcher),
-            Subject::Value(name) => shared.on_value(name, matcher),
-            _ => None,
+            _ => shared.on_value(matcher),
         },
         Node::Compare(compare) => compare.equality().and_then(|(name, text, equal)| {
             let open = shared.equal(name, [text])?;

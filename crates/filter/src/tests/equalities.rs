@@ -8,6 +8,10 @@ use crate::Filter;
 const VALUES: [&str; 9] = ["host", "prog", "message", "pid", "eq.a", "eq.b", "eq.c", "eq.d", "eq.e"];
 /// The first of them, which filter functions look at.
 const FIELDS: [&str; 3] = ["host", "program", "message"];
+/// Parameters of STRUCTURED-DATA.
+const PARAMS: usize = 2;
+/// Tags, the last of them beyond those that are bits of a record.
+const TAGS: [&str; 3] = ["eq.near", "eq.other", "eq.far"];
 const TEXTS: [&str; 5] = ["", "x", "y", "web", "a longer text than eight"];
 
 /// An expression, to be written as text and to be read plainly.
@@ -21,6 +25,10 @@ enum Expr {
     Severe,
     /// A value, by `match()`.
     Matched(usize, usize),
+    /// A parameter of STRUCTURED-DATA, by `match()`.
+    Param(usize, usize),
+    /// Whether it has one of two tags.
+    Tagged(usize, usize),
     /// Whether the sender is in a network it is in, or in another.
     Net(bool),
     /// Two texts, whatever the message is.
@@ -51,6 +59,10 @@ impl Expr {
             Expr::Matched(value, text) => {
                 format!("match('{}' value('{}') type(string))", TEXTS[*text], name(value))
             }
+            Expr::Param(param, text) => {
+                format!("match('{}' value('.SDATA.a@1.p{param}') type(string))", TEXTS[*text])
+            }
+            Expr::Tagged(one, other) => format!("tags('{}' '{}')", TAGS[*one], TAGS[*other]),
             Expr::Net(inside) => format!("netmask({})", if *inside { "127.0.0.0/8" } else { "10.0.0.0/8" }),
             Expr::Texts(left, right) => format!("'{}' eq '{}'", TEXTS[*left], TEXTS[*right]),
             Expr::Not(inner) => format!("not ({})", inner.text()),
@@ -67,6 +79,8 @@ impl Expr {
             | Expr::Matched(value, text) => message.values[*value] == *text,
             Expr::Other(value, text) => message.values[*value] != *text,
             Expr::Severe => message.severe,
+            Expr::Param(param, text) => message.params[*param] == *text,
+            Expr::Tagged(one, other) => message.tags[*one] || message.tags[*other],
             Expr::Net(inside) => *inside,
             Expr::Texts(left, right) => left == right,
             Expr::Not(inner) => !inner.holds(message),
@@ -81,6 +95,8 @@ impl Expr {
 struct Message {
     values: [usize; 9],
     severe: bool,
+    params: [usize; PARAMS],
+    tags: [bool; TAGS.len()],
 }
 
 fn expr() -> impl Strategy<Value = Expr> {
@@ -92,6 +108,8 @@ fn expr() -> impl Strategy<Value = Expr> {
         2 => (0..FIELDS.len(), 1..TEXTS.len()).prop_map(|(f, t)| Expr::Field(f, t)),
         1 => Just(Expr::Severe),
         3 => (0..VALUES.len(), 1..TEXTS.len()).prop_map(|(v, t)| Expr::Matched(v, t)),
+        2 => (0..PARAMS, 1..TEXTS.len()).prop_map(|(p, t)| Expr::Param(p, t)),
+        3 => (0..TAGS.len(), 0..TAGS.len()).prop_map(|(a, b)| Expr::Tagged(a, b)),
         1 => any::<bool>().prop_map(Expr::Net),
         1 => (0..TEXTS.len(), 0..TEXTS.len()).prop_map(|(a, b)| Expr::Texts(a, b)),
     ];
@@ -105,8 +123,18 @@ fn expr() -> impl Strategy<Value = Expr> {
 }
 
 fn message() -> impl Strategy<Value = Message> {
-    (prop::array::uniform9(0..TEXTS.len()), any::<bool>())
-        .prop_map(|(values, severe)| Message { values, severe })
+    let params = prop::array::uniform2(0..TEXTS.len());
+    (prop::array::uniform9(0..TEXTS.len()), any::<bool>(), params, any::<[bool; TAGS.len()]>())
+        .prop_map(|(values, severe, params, tags)| Message { values, severe, params, tags })
+}
+
+/// Gives the last of [`TAGS`] a number that no word of bits has.
+fn number_tags() {
+    let near = TAGS.iter().take(2).copied().map(str::to_owned);
+    near.chain((0..64).map(|n| format!("eq.filler{n}"))).for_each(|tag| {
+        tag_id(&tag).expect("room");
+    });
+    assert!(tag_id(TAGS[2]).expect("room").0 >= u64::BITS);
 }
 
 fn batch_of(messages: &[Message]) -> record::Batch {
@@ -124,6 +152,12 @@ fn batch_of(messages: &[Message]) -> record::Batch {
             };
             batch.set(index, name, TEXTS[text].as_bytes(), record::ValueType::String);
         }
+        let params = message.params.iter().enumerate().filter(|(_, text)| **text > 0);
+        let params: String = params.map(|(n, text)| format!(" p{n}=\"{}\"", TEXTS[*text])).collect();
+        batch.records[index].sdata = batch.append(format!("[a@1{params}][b@1 p0=\"web\"]").as_bytes());
+        for (tag, _) in TAGS.iter().zip(message.tags).filter(|(_, is_set)| *is_set) {
+            batch.set_tag(index, tag_id(tag).expect("room"));
+        }
     }
     batch
 }
@@ -136,6 +170,7 @@ proptest! {
         exprs in prop::collection::vec(expr(), 1..12),
         messages in prop::collection::vec(message(), 1..20),
     ) {
+        number_tags();
         let mut batch = batch_of(&messages);
         let mut cx = context();
         let filters: Vec<Arc<Filter>> = exprs.iter().map(|e| Arc::new(filter(&e.text()))).collect();
