@@ -21,10 +21,11 @@ use crate::outbox::Outbox;
 use crate::profile::{self, Doing};
 use crate::program::{Branches, Op, Program, Scratch, Step};
 use crate::watch::Watching;
-use heads::Heads;
+use heads::{Head, Heads};
 use made::Made;
 use reached::{Reached, distinct};
 use record::{Batch, Flags, Record};
+use undo::Ended;
 
 /// Reused between batches by one worker.
 #[derive(Default)]
@@ -202,6 +203,7 @@ impl Run<'_, '_> {
                     op.count(selection.len(), before - selection.len());
                 }
                 Op::Rewrite(rewrite) if rewrite.is_idle() && self.watch.is_none() => {}
+                Op::Rewrite(rewrite) if self.rewrite_part(rewrite, selection) => {}
                 Op::Rewrite(rewrite) => {
                     self.save(selection);
                     if !self.watched_rewrite(step, rewrite, selection) {
@@ -209,9 +211,14 @@ impl Run<'_, '_> {
                     }
                 }
                 Op::Parse(op) => {
+                    let logged = self.machine.undo.len();
                     self.save(selection);
                     let (before, joined) = (selection.len(), self.batch.joined());
                     self.parse(step, op, selection);
+                    // What could not be parsed is as it was.
+                    if selection.is_empty() {
+                        self.machine.undo.truncate(logged);
+                    }
                     // What contexts have made was not parsed.
                     let made = self.batch.joined() - joined;
                     let matched = selection.len().saturating_sub(made);
@@ -296,24 +303,27 @@ impl Run<'_, '_> {
                         true => {}
                     }
                 }
+                let mut matched = self.selection();
+                let mut skip = match self.head(all, at, &mut heads, (&remaining, &gone), &mut matched) {
+                    Head::Open => 0,
+                    Head::Asked(done) => done,
+                    // Of hundreds of siblings most have nothing to do.
+                    Head::Passed => {
+                        if let Some(counters) = &branch.counters {
+                            counters.left(self.messages(&remaining), 0, 0);
+                        }
+                        self.recycle(matched);
+                        continue;
+                    }
+                };
                 let (mark, outer_mark) = (self.machine.undo.len(), self.mark);
                 if branch.writes {
                     self.mark = mark;
                 }
-                let nobody_after = at == last && !fallbacks && after == After::Nothing;
+                // What joins from the last branch may be the messages themselves, if no other one left any.
+                let alone = at == last && !fallbacks && after == After::Joined && exclusive;
+                let nobody_after = alone || at == last && !fallbacks && after == After::Nothing;
                 self.isolated = outer_isolated || (branch.writes && !nobody_after);
-                let mut matched = self.selection();
-                let answered = self.head(all, at, &mut heads, (&remaining, &gone), &mut matched);
-                // Of hundreds of siblings most have nothing to do.
-                if answered && matched.is_empty() && !self.tick {
-                    if let Some(counters) = &branch.counters {
-                        counters.left(self.messages(&remaining), 0, 0);
-                    }
-                    self.recycle(matched);
-                    self.mark = outer_mark;
-                    continue;
-                }
-                let mut skip = usize::from(answered);
                 let mut taken_now = false;
                 let dropped = self.machine.dropped.len();
                 if branch.claims {
@@ -330,14 +340,15 @@ impl Run<'_, '_> {
                 }
                 taken_now |= self.take_dropped(dropped, branch, &mut taken, &mut gone);
                 let before = if exclusive { &[] } else { result.as_slice() };
-                self.settle(branch, mark, &mut matched, before, after);
+                let ended = Ended { mark, is_final: branch.is_final || alone, after };
+                let undone = self.settle(branch, &ended, &mut matched, before);
                 self.mark = outer_mark;
-                if !outer_isolated {
+                if !outer_isolated || undone {
                     self.machine.undo.truncate(mark);
                 }
                 if branch.is_final && taken_now {
                     remaining.retain(|i| !self.is_taken(&gone, *i));
-                    heads.stale = true;
+                    heads.taken();
                 }
                 if after == After::Joined && !matched.is_empty() {
                     self.copied |= !result.is_empty() && !exclusive;

@@ -1,6 +1,7 @@
 //! A compiled configuration's log paths: what a worker runs on a batch. Immutable, shared by all workers.
 
 mod calls;
+mod leads;
 mod ops;
 
 pub use ops::{FilterOp, FilterXOp, ParseOp, Row};
@@ -13,7 +14,7 @@ use crate::plan_map::StepId;
 use crate::turns::PLACES_MAX;
 use crate::watch::{At, Statement};
 use diag::Span;
-use filter::{Filter, FilterContext, FilterSet, Wanted};
+use filter::{Called, Filter, FilterContext, FilterSet, Wanted};
 use parsers::correlation::State;
 use record::{Batch, Demand, Stamp};
 use rewrite::Rewrite;
@@ -244,19 +245,39 @@ impl Branch {
 #[derive(Clone, Default)]
 pub struct Branches {
     pub list: Vec<Branch>,
-    /// Leading filters that are asked in one pass, in the order of their branches.
+    /// What branches begin with, asked in one pass, in the order of the branches.
     pub shared: Vec<Arc<SharedFilters>>,
     /// What some branch took and what none did, where the ledger shows it.
     pub counters: Option<Arc<StepCounters>>,
 }
 
-/// The filters at the head of up to 64 sibling branches, evaluated together.
+/// The filters at the head of up to 64 sibling branches, or those of what stands there, evaluated together.
 pub struct SharedFilters {
     /// Index of the first branch they belong to: evaluated when it is reached, on the messages that are left.
     pub first: usize,
     pub set: FilterSet,
     /// Branch of each filter of the set, ascending.
     pub owners: Vec<usize>,
+    /// Different calls that filters of the set count.
+    pub counted: Vec<Arc<Called>>,
+    /// By filter, which of them.
+    pub counts: Vec<Option<usize>>,
+}
+
+impl SharedFilters {
+    fn new(filters: &[Arc<Filter>], owners: Vec<usize>) -> Option<SharedFilters> {
+        let (set, first) = (FilterSet::compile(filters)?, owners.first().copied()?);
+        let mut counted: Vec<Arc<Called>> = Vec::new();
+        let mut place = |called: &Arc<Called>| {
+            let known = counted.iter().position(|known| known.is_same(called));
+            known.unwrap_or_else(|| {
+                counted.push(Arc::clone(called));
+                counted.len() - 1
+            })
+        };
+        let counts = filters.iter().map(|filter| filter.counted_call().map(&mut place)).collect();
+        Some(SharedFilters { first, set, owners, counted, counts })
+    }
 }
 
 /// Fewer filters than this are asked one by one.
@@ -264,16 +285,9 @@ const SHARED_MIN: usize = 3;
 
 impl Branches {
     pub fn new(list: Vec<Branch>) -> Branches {
-        let leading = |branch: &Branch| match branch.steps.first().map(|step| &step.op) {
-            Some(Op::Filter(head))
-                if !branch.fallback && head.filter.is_pure() && !calls::has(&head.filter) =>
-            {
-                Some(Arc::clone(&head.filter))
-            }
-            _ => None,
-        };
+        let leads = list.iter().enumerate().filter(|(_, branch)| !branch.fallback);
         let heads: Vec<(usize, Arc<Filter>)> =
-            list.iter().enumerate().filter_map(|(at, branch)| Some((at, leading(branch)?))).collect();
+            leads.filter_map(|(at, branch)| Some((at, leads::of(&branch.steps)?))).collect();
         let (mut shared, mut from) = (Vec::new(), 0);
         if heads.len() >= SHARED_MIN {
             let filters: Vec<Arc<Filter>> = heads.iter().map(|(_, f)| Arc::clone(f)).collect();
@@ -282,9 +296,7 @@ impl Branches {
                 let filters = &filters[from..from + count];
                 let owners: Vec<usize> = heads[from..from + count].iter().map(|(at, _)| *at).collect();
                 from += count;
-                if let (Some(set), Some(first)) = (FilterSet::compile(filters), owners.first().copied()) {
-                    shared.push(Arc::new(SharedFilters { first, set, owners }));
-                }
+                shared.extend(SharedFilters::new(filters, owners).map(Arc::new));
             }
         }
         Branches { list, shared, ..Branches::default() }

@@ -6,6 +6,7 @@
 mod rows;
 
 use proptest::prelude::*;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -16,6 +17,17 @@ const PROGRAMS: [&str; 6] = ["app", "app1", "app12", "APP1", "other", "sub"];
 const HOSTS: [&str; 3] = ["host1", "host2", "gate1"];
 const WORDS: [&str; 5] = ["alpha", "beta", "a1b", "alpha beta", "none"];
 const TAGS: [&str; 2] = ["one", "two"];
+/// Filters of their own, which others call.
+const NAMED: [(&str, Cond); 3] = [
+    ("f_tag", Cond::Tag(0)),
+    ("f_value", Cond::Is(0, 1)),
+    ("f_program", Cond::Program { text: 0, prefix: true, any_case: false }),
+];
+
+thread_local! {
+    /// How often each of them was called, and it matched or did not.
+    static CALLED: RefCell<[[u64; 2]; NAMED.len()]> = const { RefCell::new([[0; 2]; NAMED.len()]) };
+}
 
 #[derive(Clone, Debug)]
 enum Cond {
@@ -34,6 +46,8 @@ enum Cond {
     /// Text of a template compared with a text: decided when compiled, or by two values.
     Same(usize, usize),
     Tag(usize),
+    /// One of [`NAMED`]: counted whenever it is called.
+    Called(usize),
     Not(Box<Cond>),
     And(Vec<Cond>),
     Or(Vec<Cond>),
@@ -54,6 +68,12 @@ enum Step {
     Unset(usize),
     SetTag(usize),
     Filter(Cond),
+    /// A parser that fails unless the text begins one of two values; a value is set to it.
+    Regexp {
+        from: usize,
+        text: usize,
+        to: usize,
+    },
     If(Cond, Vec<Step>, Option<Vec<Step>>),
     /// Applications of another topic, one of which has to match unless it is said that none need to.
     Inner {
@@ -63,7 +83,7 @@ enum Step {
 
 #[derive(Clone, Debug)]
 struct Application {
-    filter: Cond,
+    filter: Option<Cond>,
     steps: Vec<Step>,
 }
 
@@ -92,6 +112,11 @@ impl Cond {
             Cond::Begins(value, text) => TEXTS[message.values[*value]].starts_with(TEXTS[*text]),
             Cond::Same(a, b) => message.values[*a] == message.values[*b],
             Cond::Tag(tag) => message.tags.contains(tag),
+            Cond::Called(named) => {
+                let holds = NAMED[*named].1.holds(message);
+                CALLED.with_borrow_mut(|called| called[*named][usize::from(!holds)] += 1);
+                holds
+            }
             Cond::Not(inner) => !inner.holds(message),
             Cond::And(list) => list.iter().all(|inner| inner.holds(message)),
             Cond::Or(list) => list.iter().any(|inner| inner.holds(message)),
@@ -122,6 +147,7 @@ impl Cond {
             }
             Cond::Same(a, b) => format!("\"${{{}}}\" eq \"${{{}}}\"", VALUES[*a], VALUES[*b]),
             Cond::Tag(tag) => format!("tags('{}')", TAGS[*tag]),
+            Cond::Called(named) => format!("filter({})", NAMED[*named].0),
             Cond::Not(inner) => format!("not ({})", inner.text()),
             Cond::And(parts) => list(parts, " and "),
             Cond::Or(parts) => list(parts, " or "),
@@ -144,6 +170,13 @@ impl Step {
                 message.tags.insert(*tag);
             }
             Step::Filter(condition) => return condition.holds(message),
+            Step::Regexp { from, text, to } => {
+                let found = TEXTS[message.values[*from]].starts_with(TEXTS[*text]);
+                if found {
+                    message.values[*to] = *text;
+                }
+                return found;
+            }
             Step::If(condition, yes, no) => {
                 let steps = if condition.holds(message) { Some(yes) } else { no.as_ref() };
                 return steps.is_none_or(|steps| run(steps, message, inner));
@@ -171,6 +204,11 @@ impl Step {
             Step::Unset(value) => write!(out, "rewrite {{ unset(value('{}')); }}; ", VALUES[*value]),
             Step::SetTag(tag) => write!(out, "rewrite {{ set-tag('{}'); }}; ", TAGS[*tag]),
             Step::Filter(condition) => write!(out, "filter {{ {} }}; ", condition.text()),
+            Step::Regexp { from, text, to } => write!(
+                out,
+                "parser {{ regexp-parser(patterns('^nothing', '^(?<{}>{})') template(\"${{{}}}\")); }}; ",
+                VALUES[*to], TEXTS[*text], VALUES[*from]
+            ),
             Step::If(condition, yes, no) => {
                 let _ = write!(out, "if ({}) {{ ", condition.text());
                 yes.iter().for_each(|step| step.write(out));
@@ -196,7 +234,8 @@ fn run(steps: &[Step], message: &mut Message, inner: &[Application]) -> bool {
 fn first(applications: &[Application], message: &mut Message, inner: &[Application]) -> bool {
     applications.iter().any(|application| {
         let mut tried = message.clone();
-        let taken = application.filter.holds(&tried) && run(&application.steps, &mut tried, inner);
+        let holds = application.filter.as_ref().is_none_or(|filter| filter.holds(&tried));
+        let taken = holds && run(&application.steps, &mut tried, inner);
         if taken {
             *message = tried;
         }
@@ -217,6 +256,7 @@ fn cond() -> impl Strategy<Value = Cond> {
         2 => place().prop_map(|(value, text)| Cond::Begins(value, text)),
         1 => (0..VALUES.len(), 0..VALUES.len()).prop_map(|(a, b)| Cond::Same(a, b)),
         1 => (0..TAGS.len()).prop_map(Cond::Tag),
+        2 => (0..NAMED.len()).prop_map(Cond::Called),
     ];
     leaf.prop_recursive(2, 12, 4, |inner| {
         prop_oneof![
@@ -236,6 +276,8 @@ fn steps(nested: u32) -> impl Strategy<Value = Vec<Step>> {
         1 => (0..VALUES.len()).prop_map(Step::Unset),
         1 => (0..TAGS.len()).prop_map(Step::SetTag),
         1 => cond().prop_map(Step::Filter),
+        2 => (0..VALUES.len(), 1..TEXTS.len(), 0..VALUES.len())
+            .prop_map(|(from, text, to)| Step::Regexp { from, text, to }),
         // The last, so that none is made of another step while a failure is made smaller.
         nested => any::<bool>().prop_map(|may_fail| Step::Inner { may_fail }),
     ];
@@ -248,7 +290,15 @@ fn steps(nested: u32) -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn applications(max: usize, nested: u32) -> impl Strategy<Value = Vec<Application>> {
-    let one = (cond(), steps(nested)).prop_map(|(filter, steps)| Application { filter, steps });
+    let filter = prop_oneof![
+        4 => cond().prop_map(Some),
+        2 => (0..NAMED.len(), cond())
+            .prop_map(|(n, also)| Some(Cond::And(vec![Cond::Not(Box::new(Cond::Called(n))), also]))),
+        2 => (0..NAMED.len(), 0..NAMED.len(), cond())
+            .prop_map(|(a, b, also)| Some(Cond::Or(vec![Cond::Called(a), also, Cond::Called(b)]))),
+        1 => Just(None),
+    ];
+    let one = (filter, steps(nested)).prop_map(|(filter, steps)| Application { filter, steps });
     prop::collection::vec(one, 1..max)
 }
 
@@ -281,15 +331,19 @@ impl Message {
     }
 }
 
-fn config(topics: &[(&str, &[Application])], select: &[Step]) -> String {
+fn config(topics: &[(&str, &[Application])], select: &[Step], counted: bool) -> String {
     let mut text = String::from("@version: 4.11\nsource s { in(); };\nparser p_kv { kv-parser(); };\n");
+    let _ = writeln!(text, "options {{ stats-level({}); }};", u8::from(counted));
+    for (name, condition) in &NAMED {
+        let _ = writeln!(text, "filter {name} {{ {} }};", condition.text());
+    }
     for (topic, applications) in topics {
         for (number, application) in applications.iter().enumerate() {
-            let _ = write!(
-                text,
-                "application {topic}{number}[{topic}] {{ filter {{ {} }}; parser {{ channel {{ ",
-                application.filter.text()
-            );
+            let _ = write!(text, "application {topic}{number}[{topic}] {{ ");
+            if let Some(filter) = &application.filter {
+                let _ = write!(text, "filter {{ {} }}; ", filter.text());
+            }
+            text.push_str("parser { channel { ");
             application.steps.iter().for_each(|step| step.write(&mut text));
             text.push_str("}; }; };\n");
         }
@@ -320,8 +374,10 @@ proptest! {
         post in applications(8, 1),
         select in steps(1),
         messages in messages(),
+        counted: bool,
     ) {
-        let config = config(&[("first", &first_topic), ("inner", &inner), ("post", &post)], &select);
+        let config = config(&[("first", &first_topic), ("inner", &inner), ("post", &post)], &select, counted);
+        CALLED.set(Default::default());
         let lines: String = messages.iter().map(|message| message.line() + "\n").collect();
         let mut path = rows::Path::new(&config, lines.into_bytes());
         let mut expected = String::new();
@@ -342,6 +398,10 @@ proptest! {
             path.run();
             let output = path.output();
             prop_assert_eq!(String::from_utf8_lossy(&output), expected.as_str(), "{}", &config);
+        }
+        for ((name, _), called) in NAMED.iter().zip(CALLED.take()) {
+            let expected = called.map(|count| if counted { 2 * count } else { 0 });
+            prop_assert_eq!(path.counts(name), expected, "{}: {}", name, &config);
         }
     }
 }

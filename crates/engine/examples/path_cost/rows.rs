@@ -156,6 +156,13 @@ impl Path {
         self.machine.run(program, &mut self.batch, &mut self.scratch, &mut self.outbox);
     }
 
+    /// How often a named filter matched, and how often it did not.
+    #[allow(dead_code)]
+    pub fn counts(&self, filter: &str) -> [u64; 2] {
+        let counters = self.plan.filters.get(filter);
+        counters.map_or([0; 2], |counters| [counters.matched.value(), counters.not_matched.value()])
+    }
+
     pub fn output(&self) -> Vec<u8> {
         OUTPUT.lock().expect("nobody panics").clone()
     }
@@ -180,11 +187,17 @@ const fn component(context: Context, name: &'static str, own: &'static [Opt]) ->
 static IN: Component = component(Context::Source, "in", &[]);
 static OUT: Component =
     component(Context::Destination, "out", &[Opt::new("template", Kind::Text, Preset::None, "")]);
-static OPTIONS: Component = component(Context::Options, "options", &[]);
+static OPTIONS: Component = component(
+    Context::Options,
+    "options",
+    &[Opt::new("stats-level", Kind::Int { min: 0, max: 255 }, Preset::None, "")],
+);
 static APP_PARSER: Component =
     component(Context::Parser, "app-parser", &[Opt::new("topic", Kind::Text, Preset::None, "")]);
-static CATALOGUE: Catalogue =
-    Catalogue { components: &[&IN, &OUT, &OPTIONS, &APP_PARSER, &parsers::kv::KV_PARSER], unavailable: &[] };
+static CATALOGUE: Catalogue = Catalogue {
+    components: &[&IN, &OUT, &OPTIONS, &APP_PARSER, &parsers::kv::KV_PARSER, &parsers::regexp::REGEXP_PARSER],
+    unavailable: &[],
+};
 static REGISTRY: Registry = Registry {
     sources: &[&[SourcePart::new(&IN, source)]],
     destinations: &[&[DestinationPart::new(&OUT, destination)]],

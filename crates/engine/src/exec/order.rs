@@ -39,9 +39,13 @@ impl Run<'_, '_> {
                 *known = place;
             }
         }
-        result.sort_by_key(|i| {
+        let key = |i: &u32| {
             let rank = batch.records.get(*i as usize).map_or(0, |r| batch.rank(r));
             (rank, places.get(self.entered(*i, so_many)).copied())
-        });
+        };
+        // Mostly few branches left something, one behind the other.
+        if !result.is_sorted_by_key(key) {
+            result.sort_by_cached_key(key);
+        }
     }
 }

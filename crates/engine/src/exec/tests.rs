@@ -45,7 +45,14 @@ static IN: Component = component(Context::Source, "in");
 static OUT: Component = component(Context::Destination, "out");
 static OPTIONS: Component = component(Context::Options, "options");
 static CATALOGUE: Catalogue = Catalogue {
-    components: &[&IN, &OUT, &OPTIONS, &parsers::csv::CSV_PARSER, &parsers::grouping_by::GROUPING_BY],
+    components: &[
+        &IN,
+        &OUT,
+        &OPTIONS,
+        &parsers::csv::CSV_PARSER,
+        &parsers::grouping_by::GROUPING_BY,
+        &parsers::regexp::REGEXP_PARSER,
+    ],
     unavailable: &[],
 };
 static REGISTRY: Registry = Registry {
@@ -184,8 +191,18 @@ pub(crate) fn seen() -> Vec<(String, String)> {
 
 #[track_caller]
 fn check_one(config: &str, messages: &str, (expected, unmatched): (&str, usize), watched: bool) {
+    SEEN.with_borrow_mut(Vec::clear);
+    let outcome = run_on(&plan_of(config), messages, watched);
+    let mut by_name = BTreeMap::<String, Vec<String>>::new();
+    SEEN.with_borrow(|s| s.iter().for_each(|(g, m)| by_name.entry(g.clone()).or_default().push(m.clone())));
+    let got: Vec<String> = by_name.into_iter().map(|(g, m)| format!("{g}:{}", m.join(","))).collect();
+    assert_eq!(got.join(" "), expected, "{config}");
+    assert_eq!(outcome, Outcome { routed: messages.len() - unmatched, unmatched }, "{config}");
+}
+
+/// Runs messages with one-letter texts.
+fn run_on(plan: &Plan, messages: &str, watched: bool) -> Outcome {
     let identity = Identity::new("here");
-    let plan = plan_of(config);
     let mut batch = Batch::default();
     batch.contexts.push(Arc::new(record::Context::local("s", "", "local")));
     for (at, letter) in messages.bytes().enumerate() {
@@ -194,13 +211,12 @@ fn check_one(config: &str, messages: &str, (expected, unmatched): (&str, usize),
         record.origin = at as u32;
         batch.records.push(record);
     }
-    SEEN.with_borrow_mut(Vec::clear);
     let mut scratch = Scratch::new(identity);
     scratch.begin_batch(Stamp::default());
     scratch.prepare(&plan.sources[0].program);
     let mut out = Outbox::default();
     let program = &plan.sources[0].program;
-    let outcome = match watched {
+    match watched {
         false => Machine::default().run(program, &mut batch, &mut scratch, &mut out),
         true => {
             let settings = SourceSettings::ready_made(Finish::default(), Arc::clone(program));
@@ -219,17 +235,12 @@ fn check_one(config: &str, messages: &str, (expected, unmatched): (&str, usize),
             let outcome = Machine::default().run_watched(program, &mut batch, &mut scratch, &mut out, watch);
             // Those that contexts made come in too.
             let all = messages.len() + batch.joined();
-            assert_eq!((told.arrived, told.ended), (all, all), "{config}");
-            assert!(told.open.values().all(|open| *open == 0), "{config}");
-            assert!(told.open.keys().all(|id| plan.map.entry(*id).is_some()), "{config}");
+            assert_eq!((told.arrived, told.ended), (all, all));
+            assert!(told.open.values().all(|open| *open == 0));
+            assert!(told.open.keys().all(|id| plan.map.entry(*id).is_some()));
             outcome
         }
-    };
-    let mut by_name = BTreeMap::<String, Vec<String>>::new();
-    SEEN.with_borrow(|s| s.iter().for_each(|(g, m)| by_name.entry(g.clone()).or_default().push(m.clone())));
-    let got: Vec<String> = by_name.into_iter().map(|(g, m)| format!("{g}:{}", m.join(","))).collect();
-    assert_eq!(got.join(" "), expected, "{config}");
-    assert_eq!(outcome, Outcome { routed: messages.len() - unmatched, unmatched }, "{config}");
+    }
 }
 
 const DESTINATIONS: &str = "destination d1 { out(); }; destination d2 { out(); }; destination d3 { out(); };
@@ -316,6 +327,29 @@ fn a_junction_joins_what_its_channels_made() {
         "d1:Xa,Yb,Yb,Xa d2:a,b,c,b,a",
         0,
     );
+}
+
+/// Branches that begin with parsers are passed by without trying; the parsers count as if they were tried.
+#[test]
+fn parsers_that_are_passed_by_count_what_they_refuse() {
+    let config = format!(
+        "{DESTINATIONS} parser pa {{ regexp-parser(patterns('a')); }}; parser pb {{ regexp-parser(patterns('b|x')); }};
+         parser pc {{ regexp-parser(patterns('c')); }};
+         log {{ source(s); if {{ parser(pa); }} elif {{ channel {{ parser(pb); rewrite(big); }}; }} elif {{ filter(b); }}
+           elif {{ parser {{ channel {{ parser(pc); filter(a); }}; }}; }} else {{ rewrite(bigger); }}; destination(d1); }};"
+    );
+    for watched in [false, true] {
+        SEEN.with_borrow_mut(Vec::clear);
+        let plan = plan_of(&config);
+        run_on(&plan, "abcabxyc", watched);
+        let seen: Vec<String> = seen().into_iter().map(|(_, message)| message).collect();
+        assert_eq!(seen.join(","), "a,Xb,Yc,a,Xb,Xx,Yy,Yc");
+        let counts = |name: &str| {
+            let counters = &plan.parsers[name];
+            (counters.matched.value(), counters.not_matched.value())
+        };
+        assert_eq!([counts("pa"), counts("pb"), counts("pc")], [(2, 6), (3, 3), (2, 1)], "{watched}");
+    }
 }
 
 #[test]

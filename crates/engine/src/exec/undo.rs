@@ -2,6 +2,16 @@
 
 use super::{After, Machine, Run};
 use crate::program::Branch;
+use rewrite::Rewrite;
+
+/// How a branch ends.
+pub(super) struct Ended {
+    /// Where in the log its writes begin.
+    pub mark: usize,
+    /// Nobody after it sees what it matched.
+    pub is_final: bool,
+    pub after: After,
+}
 
 impl Run<'_, '_> {
     pub(super) fn save(&mut self, selection: &[u32]) {
@@ -28,6 +38,24 @@ impl Run<'_, '_> {
         }
     }
 
+    /// Rewrites where others may still need the old state: of the messages only those are saved for which the
+    /// condition holds. `false`, having done nothing, where that is no gain.
+    pub(super) fn rewrite_part(&mut self, rewrite: &Rewrite, selection: &[u32]) -> bool {
+        let Some(condition) = rewrite.condition().filter(|condition| !condition.stores()) else {
+            return false;
+        };
+        if !self.isolated || self.watch.is_some() {
+            return false;
+        }
+        let mut part = self.selection();
+        part.extend_from_slice(selection);
+        condition.select(self.batch, &mut part, &mut self.scratch.filter);
+        self.save(&part);
+        rewrite.change(self.batch, &part, &mut self.scratch.filter);
+        self.recycle(part);
+        true
+    }
+
     /// Undoes writes back to `mark`; with `keep`, only those of records that are not marked in it.
     pub(super) fn restore(&mut self, mark: usize, keep: Option<&[bool]>) {
         // Most branches are final, and keep all that was written in them: no record is copied to look at it.
@@ -41,24 +69,31 @@ impl Run<'_, '_> {
     }
 
     /// After a branch: makes sure that later readers see what they should, and that no record goes on twice:
-    /// what follows would change it twice. `before`: what branches before it left that are not final.
+    /// what follows would change it twice. `before`: what branches before it left that are not final. Says
+    /// whether all that was written since `mark` is undone.
     pub(super) fn settle(
         &mut self,
         branch: &Branch,
-        mark: usize,
+        ended: &Ended,
         matched: &mut [u32],
         before: &[u32],
-        after: After,
-    ) {
+    ) -> bool {
+        let Ended { mark, is_final, after } = *ended;
         let has_written = branch.writes && self.isolated;
         if after != After::Joined {
             if has_written {
                 self.restore(mark, None);
             }
-            return;
+            return has_written;
+        }
+        if matched.is_empty() {
+            if has_written {
+                self.restore(mark, None);
+            }
+            return has_written;
         }
         if !has_written && before.is_empty() {
-            return;
+            return false;
         }
         // What a branch leaves that writes nothing is the record itself.
         let left = (!before.is_empty()).then(|| {
@@ -69,7 +104,7 @@ impl Run<'_, '_> {
         let mut keep = self.marks();
         for index in matched.iter_mut() {
             let is_left = left.as_ref().is_some_and(|left| left[*index as usize]);
-            if !is_left && (branch.is_final || !has_written) {
+            if !is_left && (is_final || !has_written) {
                 // Nobody else sees what the branch did: it goes on as it is.
                 keep[*index as usize] = true;
             } else if let Some(record) = self.batch.records.get(*index as usize).copied() {
@@ -87,5 +122,6 @@ impl Run<'_, '_> {
         if let Some(left) = left {
             self.put_back(left, before);
         }
+        false
     }
 }

@@ -1,7 +1,7 @@
 //! What steps of filters, blocks of expressions and parsers do, and what counts it.
 
 use crate::ledger::{FailureCounters, StepCounters};
-use filter::Filter;
+use filter::{Called, Filter};
 use parsers::Parse;
 use std::sync::Arc;
 
@@ -16,12 +16,24 @@ pub struct FilterOp {
     pub here: Option<Arc<StepCounters>>,
     /// It stores what it matched.
     pub writes: bool,
+    /// Calls of other filters that are counted for each message for which it does not hold, where it is only
+    /// asked beforehand: see [`Filter::refused_calls`].
+    pub refused_calls: Arc<[Arc<Called>]>,
 }
 
 impl FilterOp {
     pub fn new(filter: Arc<Filter>, counters: Arc<StepCounters>, name: Option<&str>) -> FilterOp {
         let (writes, name) = (!filter.writes().is_empty(), name.map(Arc::from));
-        FilterOp { writes, filter, counters, name, here: None }
+        let refused_calls = match filter.counted_call() {
+            None => filter.refused_calls().unwrap_or_default().into(),
+            Some(_) => Arc::default(),
+        };
+        FilterOp { writes, filter, counters, name, here: None, refused_calls }
+    }
+
+    /// Whether the answer, asked beforehand, says all of it.
+    pub fn is_decided_beforehand(&self) -> bool {
+        self.filter.is_pure() || self.filter.counted_call().is_some()
     }
 
     #[inline]
