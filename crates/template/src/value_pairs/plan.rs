@@ -37,8 +37,8 @@ pub(crate) struct Item {
     pub name: Span,
     /// Its place among what was found.
     pub source: u32,
-    /// What stands in front of it but for the first byte, and how long that is: its first bytes only, where it
-    /// is longer.
+    /// What stands in front of it but for the first byte, and how long that is; where it is longer than this,
+    /// its first bytes.
     pub front: [u8; SHORT_BYTES],
     pub front_len: u32,
 }
