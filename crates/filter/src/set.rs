@@ -14,7 +14,7 @@ use crate::filter::Filter;
 use crate::netmask::{Net, Nets};
 use crate::subject::Subject;
 use crate::texts::Texts;
-use clauses::{Clauses, Masks};
+use clauses::{AT_LAST, AT_NAMES, AT_TAGS, AT_VALUES, Clauses, Masks};
 use facts::{Facts, OTHER};
 use open::{HOST, MESSAGE, NET, Open, PROGRAM, Shared, TAGS, VALUE, ask, share};
 use pattern::MultiPattern;
@@ -159,14 +159,29 @@ impl FilterSet {
     fn matching(&self, batch: &Batch, record: &Record, cx: &mut FilterContext) -> u64 {
         let Some(mut held) = self.clauses.pri(record.pri) else { return 0 };
         // Those that what is not known yet may still decide.
-        let open = |held: Masks, more: Masks| held.or(more).filters() & !held.filters();
-        let asking = open(held, self.clauses.later);
+        let open = |held: Masks, stage: usize| {
+            let left = self.clauses.left.get(stage).copied().unwrap_or_default();
+            held.or(left).filters() & !held.filters()
+        };
+        let mut asking = open(held, AT_TAGS);
         if asking == 0 {
             return held.filters();
         }
         let mut facts = Facts::default();
-        held = held.or(self.look(batch, record, asking, &mut facts, cx));
-        let asking = open(held, self.clauses.last);
+        if self.clauses.asks_field(TAGS, asking) {
+            let found = self.tags.of(batch, record);
+            facts.fields[TAGS] = found;
+            held = held.or(self.clauses.field(TAGS, found));
+            asking = open(held, AT_NAMES);
+        }
+        if asking != 0 {
+            held = held.or(self.look_at_names(batch, record, asking, &mut facts, cx));
+            asking = open(held, AT_VALUES);
+        }
+        if asking != 0 {
+            held = held.or(self.look(batch, record, asking, &mut facts, cx));
+        }
+        let asking = open(held, AT_LAST);
         if self.clauses.asks_field(MESSAGE, asking)
             && let Some(Field { patterns, .. }) = self.fields.get(MESSAGE)
         {
@@ -176,7 +191,7 @@ impl FilterSet {
             held = held.or(self.clauses.field(MESSAGE, found));
         }
         let mut found = held.filters();
-        let mut left = open(held, self.clauses.asked);
+        let mut left = held.or(self.clauses.asked).filters() & !held.filters();
         while left != 0 {
             let index = left.trailing_zeros();
             left &= left - 1;
@@ -189,10 +204,10 @@ impl FilterSet {
         found
     }
 
-    /// Finds out what the filters that are `asking` want to know of fields and values that come again and
-    /// again. Returns what that fulfills.
+    /// Finds out what the filters that are `asking` want to know of HOST, PROGRAM and the sender. Returns what
+    /// that fulfills.
     #[inline]
-    fn look(
+    fn look_at_names(
         &self,
         batch: &Batch,
         record: &Record,
@@ -216,11 +231,20 @@ impl FilterSet {
             facts.fields[NET] = found;
             held = held.or(self.clauses.field(NET, found));
         }
-        if self.clauses.asks_field(TAGS, asking) {
-            let found = self.tags.of(batch, record);
-            facts.fields[TAGS] = found;
-            held = held.or(self.clauses.field(TAGS, found));
-        }
+        held
+    }
+
+    /// The same of values.
+    #[inline]
+    fn look(
+        &self,
+        batch: &Batch,
+        record: &Record,
+        asking: u64,
+        facts: &mut Facts,
+        cx: &mut FilterContext,
+    ) -> Masks {
+        let mut held = Masks::default();
         for (at, field) in self.fields.iter().enumerate().skip(VALUE) {
             if self.clauses.asks_field(at, asking)
                 && let Some(fact) = facts.fields.get_mut(at)

@@ -4,11 +4,22 @@
 //! with a few words, whatever goes together with what.
 
 use super::facts::{FIELDS_MAX, OTHER, VALUES_MAX};
-use super::open::{MESSAGE, NET, Open, Shared, TAGS};
+use super::open::{MESSAGE, NET, Open, Shared, TAGS, VALUE};
 use crate::pri::{PriTable, VALUES};
 
 /// Clauses of a filter; one that has more is asked by itself.
 const CLAUSES_MAX: usize = 8;
+/// What is known of a message is found out in stages, the cheap and decisive first: a filter that cannot hold
+/// any more is asked for nothing else. These are its tags,
+pub const AT_TAGS: usize = 0;
+/// HOST, PROGRAM and the sender's address,
+pub const AT_NAMES: usize = 1;
+/// values,
+pub const AT_VALUES: usize = 2;
+/// and MESSAGE, or the filter is asked by itself.
+pub const AT_LAST: usize = 3;
+const STAGES: usize = 4;
+
 /// Clauses on the way to them.
 const CLAUSES_BETWEEN_MAX: usize = 64;
 
@@ -57,10 +68,8 @@ pub struct Clauses {
     values: [Vec<Masks>; VALUES_MAX],
     /// Filters that ask for each value.
     asking: [u64; VALUES_MAX],
-    /// Clauses that something else than PRI may fulfill.
-    pub later: Masks,
-    /// Clauses that MESSAGE, or the filter asked by itself, may fulfill.
-    pub last: Masks,
+    /// By stage, the clauses that something of it or of a later one may fulfill.
+    pub left: [Masks; STAGES],
     /// Clauses that only the filter itself can decide.
     pub asked: Masks,
     /// By filter, the patterns on MESSAGE it asks for.
@@ -83,8 +92,7 @@ impl Clauses {
             fields: std::array::from_fn(field),
             values: std::array::from_fn(|at| vec![Masks::default(); texts(at)]),
             asking: [0; VALUES_MAX],
-            later: Masks::default(),
-            last: Masks::default(),
+            left: [Masks::default(); STAGES],
             asked: Masks::default(),
             messages: vec![0; filters.len()],
         };
@@ -192,9 +200,6 @@ impl Clauses {
                 let Some((matching, not)) = field.bits.get_mut(*bit as usize) else { return };
                 if *on { matching } else { not }.set(round, filter);
                 field.negated |= u64::from(!on) << bit;
-                if *at == MESSAGE {
-                    self.last.set(round, filter);
-                }
             }
             Part::Equal { value, texts, on } => {
                 let Some(masks) = self.values.get_mut(*value) else { return };
@@ -206,12 +211,9 @@ impl Clauses {
                     }
                 }
             }
-            Part::Asked => {
-                self.last.set(round, filter);
-                self.asked.set(round, filter);
-            }
+            Part::Asked => self.asked.set(round, filter),
         }
-        self.later.set(round, filter);
+        self.left.iter_mut().take(part.stage() + 1).for_each(|left| left.set(round, filter));
     }
 }
 
@@ -241,6 +243,18 @@ enum Part<'o> {
         on: bool,
     },
     Asked,
+}
+
+impl Part<'_> {
+    /// When it is found out, behind PRI.
+    fn stage(&self) -> usize {
+        match self {
+            Part::Pri(_) | Part::Pattern { field: TAGS, .. } => AT_TAGS,
+            Part::Pattern { field: MESSAGE, .. } | Part::Asked => AT_LAST,
+            Part::Pattern { field: 0..VALUE, .. } => AT_NAMES,
+            Part::Pattern { .. } | Part::Equal { .. } => AT_VALUES,
+        }
+    }
 }
 
 type Clause<'o> = Vec<Part<'o>>;
