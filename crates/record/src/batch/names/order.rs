@@ -30,7 +30,9 @@ impl BatchNames {
     /// Names are asked for with this prefix, for [`BatchNames::before`].
     #[inline]
     pub fn begin(&mut self, prefix: &[u8]) {
-        if self.prefixes == 0 || self.prefix != prefix {
+        // Most have none, and then there is nothing to compare by a call.
+        let is_same = self.prefix.len() == prefix.len() && (prefix.is_empty() || self.prefix == prefix);
+        if self.prefixes == 0 || !is_same {
             self.change_prefix(prefix);
         }
     }
