@@ -33,7 +33,9 @@ pub struct MultiPattern {
 /// The patterns that look for plain texts.
 struct Shared {
     members: u64,
-    /// Says quickly that there is nothing, or what comes first.
+    /// Says quickly that there is nothing, where all texts are long enough for that.
+    any: Option<packed::Searcher>,
+    /// Says what comes first.
     first: AhoCorasick,
     /// Finds all of them.
     all: Option<AhoCorasick>,
@@ -138,12 +140,17 @@ impl Shared {
         let build = |kind| AhoCorasickBuilder::new().match_kind(kind).build(&texts).ok();
         let first = build(MatchKind::LeftmostFirst)?;
         let all = if members.count_ones() > SINGLE_MAX { Some(build(MatchKind::Standard)?) } else { None };
-        Some(Shared { members, first, all, owner })
+        let long = texts.iter().all(|text| text.len() >= NEEDED_BYTES_MIN);
+        let any = if long { packed::Searcher::new(&texts) } else { None };
+        Some(Shared { members, any, first, all, owner })
     }
 
     /// The patterns found, and those that have to be searched one by one.
     #[inline]
     fn matches(&self, text: &[u8], wanted: u64) -> (u64, u64) {
+        if self.any.as_ref().is_some_and(|any| any.find(text).is_none()) {
+            return (0, 0);
+        }
         let Some(hit) = self.first.find(Input::new(text)) else { return (0, 0) };
         let mut found = self.bit(hit.pattern().as_usize());
         let left = wanted & !found;
@@ -242,6 +249,21 @@ mod tests {
     }
 
     proptest! {
+        /// All are long: most texts are refused with one look.
+        #[test]
+        fn long_texts_as_one_by_one(
+            patterns in prop::collection::vec("[ab]{3,5}(\\|[abc]{3})?", 2..20),
+            text in "[abc]{0,80}",
+        ) {
+            let refs: Vec<&str> = patterns.iter().map(String::as_str).collect();
+            let multi = multi(&refs);
+            let mut cache = Cache::new();
+            let found = multi.matches(text.as_bytes(), u64::MAX, &mut cache);
+            for (i, p) in multi.patterns.iter().enumerate() {
+                prop_assert_eq!(found & (1 << i) != 0, p.is_match(text.as_bytes(), &mut cache), "{:?}", p);
+            }
+        }
+
         #[test]
         fn same_as_one_by_one(
             patterns in prop::collection::vec(
