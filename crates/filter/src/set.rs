@@ -204,8 +204,8 @@ impl FilterSet {
         found
     }
 
-    /// Finds out what the filters that are `asking` want to know of HOST, PROGRAM and the sender. Returns what
-    /// that fulfills.
+    /// Finds out what the filters that are `asking` want to know of HOST, PROGRAM and the sender. Returns
+    /// what that fulfills.
     #[inline]
     fn look_at_names(
         &self,
