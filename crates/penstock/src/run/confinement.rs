@@ -4,6 +4,7 @@
 //! take-over starts another process, which confines itself to what its configuration needs.
 
 mod named;
+mod system;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,51 +16,11 @@ use engine::compile::{Configured, Plan};
 use engine::driver::Start;
 use engine::{Engine, Need, Privilege};
 use sandbox::{Access, Rules};
+use system::{DEVICES, ENVIRONMENTS, OF_EVERYBODY, READ, RUN};
 
 use crate::configuration::{Configuration, include_path};
 use crate::run::{STATE_FILE, privileges};
 
-/// What a process of any configuration reads: libraries that name services load, names, zones, authorities,
-/// itself.
-const READ: [&str; 28] = [
-    "/lib",
-    "/lib64",
-    "/usr/lib",
-    "/usr/lib64",
-    "/usr/share/zoneinfo",
-    "/usr/share/ca-certificates",
-    "/usr/local/share/ca-certificates",
-    "/etc/ca-certificates",
-    "/etc/pki/ca-trust",
-    "/etc/pki/tls/certs",
-    "/etc/ssl/certs",
-    "/etc/gai.conf",
-    "/etc/group",
-    "/etc/host.conf",
-    "/etc/hosts",
-    "/etc/krb5.conf",
-    "/etc/krb5.conf.d",
-    "/etc/ld.so.cache",
-    "/etc/localtime",
-    "/etc/machine-id",
-    "/etc/nsswitch.conf",
-    "/etc/passwd",
-    "/etc/protocols",
-    "/etc/resolv.conf",
-    "/etc/services",
-    "/run/systemd/resolve",
-    "/proc",
-    "/sys",
-];
-/// Files there are replaced by others of the same name (`/etc/resolv.conf` with a new lease, `/etc/passwd`
-/// with a new user), and what is allowed are files, not names. Who reads no more there than everybody may reads
-/// all of that.
-const OF_EVERYBODY: &str = "/etc";
-/// What programs are started from.
-const RUN: [&str; 6] = ["/bin", "/sbin", "/usr", "/lib", "/lib64", "/opt"];
-/// Where Python's virtual environments are looked for.
-const ENVIRONMENTS: [&str; 2] = ["/var/lib/penstock/python-venv/bin", "/var/lib/syslog-ng/python-venv/bin"];
-const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 /// Answers of the name service that are too long for a datagram.
 const NAME_SERVICE: u16 = 53;
 /// Sources that fetch what they receive, from wherever they are told to.
