@@ -95,8 +95,15 @@ fn what_is_better_by_more_than_the_error_is_printed_as_lines() {
          log {{ source(s); destination(d); flags(flow-control); }};\n\
          log {{ source(s); parser(p); rewrite(r); filter(f_none); destination(d); }};\n"
     );
+    // On a busy machine the error may be larger than any gain: then once more.
+    let better = |config: &str, only: &str| {
+        let ask = || tune(&lab, config, &["--rounds", "4", "--only", only]);
+        let is_found =
+            |outcome: &testkit::Outcome| !outcome.stdout.contains("is not better by more than the error");
+        (0..2).map(|_| ask()).find(is_found).unwrap_or_else(ask)
+    };
     // The copy has the batches of the original, or this would be no gain.
-    let outcome = tune(&lab, &config, &["--rounds", "4", "--only", "flush-lines(1000)"]);
+    let outcome = better(&config, "flush-lines(1000)");
     let lines: Vec<&str> = outcome.stdout.lines().collect();
     let [head, base, gain, line] = lines[..] else { panic!("{outcome:?}") };
     assert!(head.contains("4 pairs of 1 s each") && base.starts_with("# as it is: "), "{outcome:?}");
@@ -107,7 +114,7 @@ fn what_is_better_by_more_than_the_error_is_printed_as_lines() {
         "{outcome:?}"
     );
     // A filter in front of what nobody needs when it does not hold.
-    let outcome = tune(&lab, &config.replace(" flush-lines(1)", ""), &["--rounds", "4", "--only", "before"]);
+    let outcome = better(&config.replace(" flush-lines(1)", ""), "before");
     assert!(
         outcome.stdout.ends_with(
             ": filter f_none before parser p (tuned.conf:9)\n\

@@ -40,7 +40,8 @@ fn a_collector_that_is_killed_twenty_times_loses_nothing() {
                 penstock = Penstock::start(&lab, &config);
             }
         });
-        // Some may be there twice while others are on their way, and a kill may have left the beginning of a line.
+        // Some may be there twice while others are on their way, and a kill may have left the beginning of
+        // a line.
         let number = |line: &String| line.strip_prefix("value ")?.parse::<u32>().ok();
         wait_until("all of it", || {
             let lines = lab.lines("out");
