@@ -63,7 +63,7 @@ pub fn enter(options: &RunOptions, configuration: &Configuration, plan: &Plan) -
     let mut rules = of_configuration(configuration, plan);
     add_own(&mut rules, options);
     if privileges::reads_as_everybody() {
-        rules.allow_path(Path::new(OF_EVERYBODY), Access::Read);
+        allow_there(&mut rules, Path::new(OF_EVERYBODY), Access::Read);
     }
     rules.nowhere.iter().for_each(|path| {
         oplog::warning(
