@@ -130,7 +130,8 @@ pub fn beginning(pattern: &Node) -> Option<Node> {
     })
 }
 
-fn is_tied(node: &Node) -> bool {
+/// Whether each match begins where the text does.
+pub fn is_tied(node: &Node) -> bool {
     match node {
         Node::Assert(Assert::Start) => true,
         Node::Group(inner) => is_tied(inner),

@@ -13,6 +13,7 @@ mod class;
 mod emit;
 mod error;
 mod escape;
+mod first;
 mod front;
 mod glob;
 mod linear;

@@ -1,18 +1,19 @@
 //! Many patterns on one text: those that look for plain texts share one pass, and those that cannot match
 //! without a text another one, so that the common case, none of them, costs once.
 
+mod shared;
+
 use crate::cache::{Cache, Scratch, Ticket};
 use crate::front::Front;
 use crate::memo::{Key, Memo};
 use crate::pattern::Pattern;
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Input, MatchKind, packed};
+use aho_corasick::packed;
 use memchr::memmem::Finder;
+use shared::Shared;
 use std::sync::Arc;
 
 /// Bits of the answer.
 pub const PATTERNS_MAX: usize = 64;
-/// Up to this many, searching each text that may be there is faster than one automaton for all of them.
-const SINGLE_MAX: u32 = 8;
 /// Fewer patterns that need a text are sooner asked than excluded.
 const NEEDING_MIN: usize = 3;
 /// Shorter texts are in too many messages to exclude a pattern.
@@ -28,19 +29,6 @@ pub struct MultiPattern {
     /// out at once.
     by_first: Box<[u64; 256]>,
     ticket: Ticket,
-}
-
-/// The patterns that look for plain texts.
-struct Shared {
-    members: u64,
-    /// Says quickly that there is nothing, where all texts are long enough for that.
-    any: Option<packed::Searcher>,
-    /// Says what comes first.
-    first: AhoCorasick,
-    /// Finds all of them.
-    all: Option<AhoCorasick>,
-    /// The pattern each text belongs to.
-    owner: Vec<u8>,
 }
 
 impl MultiPattern {
@@ -118,57 +106,6 @@ impl MultiPattern {
             }
         }
         found
-    }
-}
-
-impl Shared {
-    fn new(patterns: &[Arc<Pattern>]) -> Option<Shared> {
-        let mut texts: Vec<&[u8]> = Vec::new();
-        let mut owner = Vec::new();
-        let mut members = 0u64;
-        for (index, pattern) in patterns.iter().enumerate() {
-            // Case has to be the same for the whole automaton; patterns that ignore it are searched alone.
-            if let Some((list, false)) = pattern.contained() {
-                members |= 1 << index;
-                texts.extend(list.iter().map(|t| &**t));
-                owner.resize(texts.len(), index as u8);
-            }
-        }
-        if members.count_ones() < 2 {
-            return None;
-        }
-        let build = |kind| AhoCorasickBuilder::new().match_kind(kind).build(&texts).ok();
-        let first = build(MatchKind::LeftmostFirst)?;
-        let all = if members.count_ones() > SINGLE_MAX { Some(build(MatchKind::Standard)?) } else { None };
-        let long = texts.iter().all(|text| text.len() >= NEEDED_BYTES_MIN);
-        let any = if long { packed::Searcher::new(&texts) } else { None };
-        Some(Shared { members, any, first, all, owner })
-    }
-
-    /// The patterns found, and those that have to be searched one by one.
-    #[inline]
-    fn matches(&self, text: &[u8], wanted: u64) -> (u64, u64) {
-        if self.any.as_ref().is_some_and(|any| any.find(text).is_none()) {
-            return (0, 0);
-        }
-        let Some(hit) = self.first.find(Input::new(text)) else { return (0, 0) };
-        let mut found = self.bit(hit.pattern().as_usize());
-        let left = wanted & !found;
-        if left.count_ones() <= SINGLE_MAX {
-            return (found & wanted, left);
-        }
-        let Some(all) = &self.all else { return (found & wanted, left) };
-        for hit in all.find_overlapping_iter(Input::new(text).span(hit.start()..text.len())) {
-            found |= self.bit(hit.pattern().as_usize());
-            if wanted & !found == 0 {
-                break;
-            }
-        }
-        (found & wanted, 0)
-    }
-
-    fn bit(&self, text: usize) -> u64 {
-        self.owner.get(text).map_or(0, |index| 1 << index)
     }
 }
 

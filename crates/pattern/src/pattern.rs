@@ -7,6 +7,7 @@ pub use walk::Cursor;
 
 use crate::cache::Cache;
 use crate::error::PatternError;
+use crate::first::FirstBytes;
 use crate::glob::Glob;
 use crate::literal::Literal;
 use crate::node::Node;
@@ -33,6 +34,8 @@ pub struct Pattern {
     in_line: Option<Search>,
     /// With PCRE2: what every match contains.
     required: Option<Literal>,
+    /// Where it is tied to the beginning and an engine would have to be asked.
+    begins: Option<FirstBytes>,
     /// Made when the pattern is compiled if the options say that captures are wanted.
     full: OnceLock<Full>,
     /// For `global`: see [`Pattern::next_match`].
@@ -116,6 +119,7 @@ impl Pattern {
             search,
             in_line: None,
             required: None,
+            begins: None,
             full: OnceLock::new(),
             not_empty: OnceLock::new(),
             names: vec![None],
@@ -133,6 +137,8 @@ impl Pattern {
                 let mut pattern = Pattern::with(text, options, search);
                 pattern.names = parsed.names.clone();
                 pattern.in_line = in_line(&parsed.node, text, options);
+                let asks = matches!(pattern.search, Search::Linear(_) | Search::Pcre(_)) && !options.utf8;
+                pattern.begins = FirstBytes::of(&parsed.node).filter(|_| asks);
                 pattern.parsed = Some(parsed);
                 pattern
             }
@@ -188,6 +194,9 @@ impl Pattern {
 
     #[inline]
     pub fn is_match(&self, text: &[u8], cache: &mut Cache) -> bool {
+        if self.is_out(text) {
+            return false;
+        }
         if let Some(search) = &self.in_line
             && memchr::memchr(b'\n', text).is_none()
         {
@@ -253,6 +262,9 @@ impl Pattern {
         slots: &mut Slots,
         spent: &mut Spent,
     ) -> bool {
+        if self.is_out(text) {
+            return false;
+        }
         match self.full() {
             Full::Literal(literal) => match literal.find(text, at) {
                 Some(span) => {

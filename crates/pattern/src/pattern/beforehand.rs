@@ -1,6 +1,7 @@
 //! What is known of the texts that a pattern matches before it is asked: for whoever asks many of them.
 
 use super::{Pattern, Search};
+use crate::first::FirstBytes;
 use crate::node::Node;
 use crate::options::Kind;
 use crate::required::needed;
@@ -41,7 +42,14 @@ impl Pattern {
     pub(crate) fn can_begin(&self, byte: u8) -> bool {
         match &self.search {
             Search::Literal(literal) => literal.can_begin(byte),
-            _ => true,
+            _ => self.begins.as_ref().is_none_or(|begins| begins.has(byte)),
         }
+    }
+
+    /// Whether its first byte excludes that anything is found in a text.
+    #[inline]
+    pub(super) fn is_out(&self, text: &[u8]) -> bool {
+        let begins = |begins: &FirstBytes| text.first().is_some_and(|byte| begins.has(*byte));
+        self.begins.as_ref().is_some_and(|all| !begins(all))
     }
 }
