@@ -62,6 +62,7 @@ pub const ALL: &[Kind] = &[
     Kind { name: "reload-removed", rounds: [1, 4, 20], run: reloads::removed },
     Kind { name: "storm-reliable", rounds: [4, 20, 1000], run: storm::reliable },
     Kind { name: "storm-any", rounds: [4, 20, 1000], run: storm::any },
+    Kind { name: "storm-answered", rounds: [2, 20, 500], run: storm::answered },
     Kind { name: "crowd", rounds: [0, 1, 5], run: crowd::run },
     Kind { name: "neighbour-dead", rounds: [0, 8, 16], run: neighbour::on_disk },
     Kind { name: "neighbour-dead-memory", rounds: [0, 8, 16], run: neighbour::in_memory },

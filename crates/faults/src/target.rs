@@ -1,4 +1,7 @@
-//! The receiver: knows the number of every line it got, can go away and come back, and be slow.
+//! The receiver: knows the number of every line it got, can go away and come back, and be slow. What begins
+//! with a request is answered.
+
+mod requests;
 
 use crate::source::PADDING;
 use crate::{tally, tls};
@@ -34,6 +37,9 @@ struct Shared {
     reading: AtomicU64,
     /// Milliseconds between two reads.
     slow: AtomicU64,
+    /// Requests so far, and those that were taken and not answered.
+    requests: AtomicU64,
+    unanswered: AtomicU64,
     /// Connections so far, after their handshakes.
     connections: AtomicU64,
     /// What new connections begin with, where they are encrypted.
@@ -218,6 +224,11 @@ impl Target {
         std::mem::take(&mut lock(&self.shared.pause).1)
     }
 
+    /// Requests whose messages were counted, and whose sender was not told.
+    pub fn unanswered(&self) -> u64 {
+        self.shared.unanswered.load(Ordering::SeqCst)
+    }
+
     /// Begins to count anew.
     pub fn forget(&self) {
         lock(&self.shared.numbers).iter_mut().for_each(Vec::clear);
@@ -273,10 +284,14 @@ impl Shared {
         match config {
             None => {
                 self.connections.fetch_add(1, Ordering::SeqCst);
-                if stream.peek(&mut [0]).is_ok_and(|n| n > 0) {
+                let mut first = [0];
+                if stream.peek(&mut first).is_ok_and(|n| n > 0) {
                     self.give_places();
                     let connection = *place.get_or_init(|| self.new_connection());
-                    self.read(stream, connection);
+                    match requests::begin(&first) {
+                        true => self.answer(stream, connection),
+                        false => self.read(stream, connection),
+                    }
                 }
                 lock(&self.silent).retain(|silent| !Arc::ptr_eq(&silent.place, place));
             }

@@ -10,7 +10,7 @@ mod strays;
 
 pub use change::{Beside, By, Victim};
 pub use judge::{LINE_BYTES, Owed};
-pub use shape::{Keeps, Out, Shape};
+pub use shape::{Keeps, Out, Shape, Speaks};
 
 use crate::source::{Load, PADDING, Source, message};
 use crate::tally::LANE;

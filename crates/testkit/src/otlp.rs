@@ -5,6 +5,7 @@ use crate::lab::Lab;
 use crate::penstock::root;
 use crate::ports::free_port;
 use crate::process::Process;
+use crate::scripted::end_last_line;
 use serde_json::Value;
 use std::net::TcpStream;
 use std::path::PathBuf;
@@ -78,6 +79,7 @@ impl Otlp {
     /// Starts it again, after [`Otlp::kill`].
     #[track_caller]
     pub fn run(&mut self) {
+        end_last_line(&self.dir.join("records"));
         let mut command = Command::new(&self.python);
         command.arg(root().join(self.script));
         command.args(["--port", &self.port.to_string()]).arg("--out").arg(self.dir.join("records"));

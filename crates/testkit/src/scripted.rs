@@ -6,7 +6,9 @@ use crate::penstock::root;
 use crate::ports::free_port;
 use crate::process::Process;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub struct Scripted {
@@ -48,6 +50,7 @@ impl Scripted {
         command.arg(self.port.to_string()).arg(self.file("")).args(&self.options);
         let log = self.dir.join("log");
         let _ = std::fs::remove_file(&log);
+        end_last_line(&self.file(""));
         self.process.insert(Process::spawn(self.name, command, None, &log)).wait_log("ready");
     }
 
@@ -64,7 +67,7 @@ impl Scripted {
         change(&mut self.options, option, word);
     }
 
-    /// What it took, in its order. A last line that is not whole was not answered.
+    /// What it took, in its order. A line that is not whole was not answered.
     pub fn taken(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.file("")).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
@@ -73,6 +76,15 @@ impl Scripted {
     /// One text of each.
     pub fn texts(&self, name: &str) -> Vec<String> {
         self.taken().iter().map(|one| one[name].as_str().unwrap_or_default().trim_end().to_owned()).collect()
+    }
+}
+
+/// A kill may have cut the last line that a server wrote: what it writes next is a line of its own.
+pub(crate) fn end_last_line(file: &Path) {
+    let text = std::fs::read(file).unwrap_or_default();
+    if text.last().is_some_and(|last| *last != b'\n') {
+        let mut file = OpenOptions::new().append(true).open(file).expect("the file of a server");
+        file.write_all(b"\n").expect("a line end");
     }
 }
 

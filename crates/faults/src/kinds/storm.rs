@@ -5,7 +5,7 @@
 use crate::source::WINDOW;
 use crate::tally::{LANE, Tally};
 use crate::trial::{Chance, Plan, Verdict};
-use crate::world::{Beside, By, Keeps, LANES, LINE_BYTES, Out, Shape, Victim, World};
+use crate::world::{Beside, By, Keeps, LANES, LINE_BYTES, Out, Shape, Speaks, Victim, World};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,6 +21,8 @@ const STEPS: u64 = 24;
 const DOUBLES_MAX: u64 = (256 * 1024 + 4 * 1024 * 1024) / LINE_BYTES + 2 * WINDOW;
 /// Bytes on disk of the smallest queue: about 5,000 messages.
 const CAPACITY_MIN: u64 = 1 << 20;
+/// What an answered destination sends at once, to begin with.
+const BATCHES: &str = " batch-lines(1000) batch-bytes(128KiB)";
 /// What happens beside a change happens within so many milliseconds after its beginning.
 const BESIDE_MS: u64 = 40;
 
@@ -30,6 +32,8 @@ enum Sort {
     Any,
     /// All keep what waits with `disk-buffer(reliable(yes))`, from beginning to end.
     Reliable,
+    /// As any, and one or all of them are answered.
+    Answered,
 }
 
 pub fn any(plan: &Plan) -> Verdict {
@@ -38,6 +42,10 @@ pub fn any(plan: &Plan) -> Verdict {
 
 pub fn reliable(plan: &Plan) -> Verdict {
     run(plan, Sort::Reliable)
+}
+
+pub fn answered(plan: &Plan) -> Verdict {
+    run(plan, Sort::Answered)
 }
 
 /// Each round is a storm with a seed of its own.
@@ -111,6 +119,7 @@ impl Sort {
         match self {
             Sort::Any => "storm-any",
             Sort::Reliable => "storm-reliable",
+            Sort::Answered => "storm-answered",
         }
     }
 }
@@ -127,7 +136,15 @@ fn storm(seed: u64, sort: Sort) -> Outcome {
         1 => vec![disk(&mut chance), disk(&mut chance)],
         _ => vec![disk(&mut chance), Keeps::InMemory, disk(&mut chance)],
     };
-    let mut storm = Storm { world: World::start(Shape::of(&keeps)), chance, sort, happened: Happened::new() };
+    let mut shape = Shape::of(&keeps);
+    if sort == Sort::Answered {
+        let lines = chance.below(2 * keeps.len() as u64) as usize;
+        for (_, out) in shape.outs.iter_mut().enumerate().filter(|(number, _)| *number != lines) {
+            out.speaks = Speaks::Requests;
+            out.more = BATCHES.to_owned();
+        }
+    }
+    let mut storm = Storm { world: World::start(shape), chance, sort, happened: Happened::new() };
     for _ in 0..STEPS {
         storm.step();
         let pause = storm.chance.milliseconds(1, 120);
@@ -233,13 +250,13 @@ fn changed(next: &mut Shape, before: &Out, chance: &mut Chance, sort: Sort, out:
     match chance.below(14) {
         0 | 1 => one.time_reopen = 1 + chance.below(5),
         2 => one.log_fifo_size = [100, 1000, 10_000][chance.below(3) as usize],
-        3 if sort == Sort::Any => {
+        3 if sort != Sort::Reliable => {
             if let Keeps::OnDisk { reliable, .. } = &mut one.keeps {
                 *reliable = !*reliable;
                 return "change of reliable()";
             }
         }
-        4 if sort == Sort::Any => {
+        4 if sort != Sort::Reliable => {
             let disk = Keeps::OnDisk { reliable: chance.below(2) == 0, capacity_bytes: CAPACITY_MIN };
             one.keeps = if one.keeps == Keeps::InMemory { disk } else { Keeps::InMemory };
             return "disk-buffer() added or removed";
@@ -281,7 +298,13 @@ fn changed(next: &mut Shape, before: &Out, chance: &mut Chance, sort: Sort, out:
             one.persist = (one.persist + 1 + chance.below(2)) % 3;
             return "change of persist-name()";
         }
-        _ => one.more = ["", " so-keepalive(yes)", " flush-lines(100)"][chance.below(3) as usize].to_owned(),
+        _ => {
+            let options = match one.speaks {
+                Speaks::Lines => ["", " so-keepalive(yes)", " flush-lines(100)"],
+                Speaks::Requests => [" batch-lines(100)", " batch-lines(500) batch-timeout(200)", BATCHES],
+            };
+            one.more = options[chance.below(3) as usize].to_owned();
+        }
     }
     "change of an option"
 }
@@ -310,7 +333,7 @@ pub fn judged(mut world: World, keep: &str) -> Outcome {
                 world.tell(format!("receiver {out} got of lane {lane}, by connection: {runs:?}"));
             }
         }
-        let doubles_max = world.breaks * DOUBLES_MAX;
+        let doubles_max = (world.breaks + world.targets[out].unanswered()) * DOUBLES_MAX;
         if tally.doubled > doubles_max {
             world.problem(format!("receiver {out}: {} doubled, at most {doubles_max} may be", tally.doubled));
         }

@@ -3,6 +3,9 @@
 use super::ASKING;
 use crate::trial::HEAD;
 
+/// What `network()` prints without a template.
+const LINE: &str = "<$PRI>$DATE $HOST $MSGHDR$MSG";
+
 /// Where a destination keeps what waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeps {
@@ -10,11 +13,21 @@ pub enum Keeps {
     OnDisk { reliable: bool, capacity_bytes: u64 },
 }
 
+/// How a destination speaks to its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaks {
+    /// `network()`.
+    Lines,
+    /// `http()`: each batch is answered.
+    Requests,
+}
+
 /// A destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Out {
     pub name: String,
     pub there: bool,
+    pub speaks: Speaks,
     pub keeps: Keeps,
     /// Which folder dir() names, and which name persist-name(): 0 is none.
     pub dir: u64,
@@ -40,6 +53,7 @@ impl Shape {
         let out = |(number, keeps): (usize, &Keeps)| Out {
             name: first_name(number),
             there: true,
+            speaks: Speaks::Lines,
             keeps: *keeps,
             dir: 0,
             persist: 0,
@@ -89,8 +103,14 @@ impl Shape {
                 0 => String::new(),
                 persist => format!(" persist-name(\"out-{number}-{persist}\")"),
             };
+            let driver = match out.speaks {
+                Speaks::Lines => format!("network(\"127.0.0.1\" port(%port:out{number}%)"),
+                Speaks::Requests => {
+                    format!("http(url(\"http://127.0.0.1:%port:out{number}%/\") body(\"{LINE}\")")
+                }
+            };
             text.push_str(&format!(
-                "destination {name} {{ network(\"127.0.0.1\" port(%port:out{number}%) time-reopen(0.{time_reopen}) \
+                "destination {name} {{ {driver} time-reopen(0.{time_reopen}) \
                  log-fifo-size({log_fifo_size}){more}{persist}{buffer}); }};\n"
             ));
             path.push_str(&format!(" destination({name});"));
