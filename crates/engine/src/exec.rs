@@ -13,6 +13,7 @@ mod ordered;
 #[cfg(feature = "python")]
 mod python;
 mod reached;
+mod remaining;
 mod steps;
 mod undo;
 mod watched;
@@ -25,6 +26,7 @@ use heads::{Head, Heads};
 use made::Made;
 use reached::{Reached, distinct};
 use record::{Batch, Flags, Record};
+use remaining::Remaining;
 use undo::Ended;
 
 /// Reused between batches by one worker.
@@ -274,12 +276,12 @@ impl Run<'_, '_> {
         let outer_flow = self.out.flow_control;
         if let ([only], After::Nothing) = (branches, after) {
             result.extend_from_slice(input);
-            self.branch(only, 0, input, &mut result);
+            let entered = only.counters.as_ref().map_or(0, |_| self.messages(input));
+            self.branch(only, 0, entered, &mut result);
             self.out.flow_control = outer_flow;
             return result;
         }
-        let mut remaining = self.selection();
-        remaining.extend_from_slice(input);
+        let mut remaining = Remaining::of(input, self.selection());
         let mut taken = self.marks();
         // What a final branch took: later branches do not see it.
         let mut gone = self.marks();
@@ -293,10 +295,10 @@ impl Run<'_, '_> {
                 if !fallbacks {
                     break;
                 }
-                remaining.retain(|i| !self.is_taken(&taken, *i));
+                remaining.without(self, &taken);
             }
             for (at, branch) in branches.iter().enumerate().filter(|(_, b)| b.fallback == pass_fallback) {
-                if remaining.is_empty() {
+                if remaining.len() == 0 {
                     match self.tick {
                         false => break,
                         true if !branch.is_stateful() => continue,
@@ -304,50 +306,52 @@ impl Run<'_, '_> {
                     }
                 }
                 let mut matched = self.selection();
-                let mut skip = match self.head(all, at, &mut heads, (&remaining, &gone), &mut matched) {
+                let mut skip = match self.head(all, at, &mut heads, (&mut remaining, &gone), &mut matched) {
                     Head::Open => 0,
                     Head::Asked(done) => done,
                     // Of hundreds of siblings most have nothing to do.
                     Head::Passed => {
                         if let Some(counters) = &branch.counters {
-                            counters.left(self.messages(&remaining), 0, 0);
+                            counters.left(remaining.messages(self, &gone), 0, 0);
                         }
                         self.recycle(matched);
                         continue;
                     }
                 };
                 let (mark, outer_mark) = (self.machine.undo.len(), self.mark);
-                if branch.writes {
-                    self.mark = mark;
+                let is_last = at == last && !fallbacks;
+                let isolates = branch.writes && !self.is_unseen(branch, is_last, after, exclusive);
+                if isolates {
+                    (self.isolated, self.mark) = (true, mark);
                 }
-                // What joins from the last branch may be the messages themselves, if no other one left any.
-                let alone = at == last && !fallbacks && after == After::Joined && exclusive;
-                let nobody_after = alone || at == last && !fallbacks && after == After::Nothing;
-                self.isolated = outer_isolated || (branch.writes && !nobody_after);
-                let mut taken_now = false;
+                let entered = branch.counters.as_ref().map_or(0, |_| remaining.messages(self, &gone));
+                let mut newly_gone = 0;
                 let dropped = self.machine.dropped.len();
+                // Only branches of `if` claim, and those are final.
                 if branch.claims {
                     self.steps(branch.steps.get(skip..1).unwrap_or_default(), &mut matched);
                     skip = 1;
-                    taken_now = self.take(&matched, &mut taken);
-                    self.take(&matched, &mut gone);
+                    self.take(&matched, &mut taken);
+                    newly_gone = self.take(&matched, &mut gone);
                 }
-                self.branch(branch, skip, &remaining, &mut matched);
+                self.branch(branch, skip, entered, &mut matched);
                 self.out.flow_control = outer_flow;
-                taken_now |= self.take(&matched, &mut taken);
+                self.take(&matched, &mut taken);
                 if branch.is_final {
-                    self.take(&matched, &mut gone);
+                    newly_gone += self.take(&matched, &mut gone);
                 }
-                taken_now |= self.take_dropped(dropped, branch, &mut taken, &mut gone);
+                newly_gone += self.take_dropped(dropped, branch, &mut taken, &mut gone);
                 let before = if exclusive { &[] } else { result.as_slice() };
-                let ended = Ended { mark, is_final: branch.is_final || alone, after };
-                let undone = self.settle(branch, &ended, &mut matched, before);
-                self.mark = outer_mark;
+                // What joins from the last branch may be the messages themselves, if no other one left any.
+                let is_final = branch.is_final || is_last && exclusive;
+                let ended = Ended { has_written: isolates, mark, is_final, after };
+                let undone = self.settle(&ended, &mut matched, before);
+                (self.isolated, self.mark) = (outer_isolated, outer_mark);
                 if !outer_isolated || undone {
                     self.machine.undo.truncate(mark);
                 }
-                if branch.is_final && taken_now {
-                    remaining.retain(|i| !self.is_taken(&gone, *i));
+                if newly_gone > 0 {
+                    remaining.took(newly_gone);
                     heads.taken();
                 }
                 if after == After::Joined && !matched.is_empty() {
@@ -358,7 +362,6 @@ impl Run<'_, '_> {
                 self.recycle(matched);
             }
         }
-        self.isolated = outer_isolated;
         for selection in heads.answers {
             self.recycle(selection);
         }
@@ -367,7 +370,7 @@ impl Run<'_, '_> {
         } else {
             result.extend(input.iter().filter(|i| self.is_taken(&taken, **i)));
         }
-        self.recycle(remaining);
+        self.recycle(remaining.into_list());
         self.put_back(taken, input);
         self.put_back(gone, input);
         result

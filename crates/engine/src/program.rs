@@ -3,6 +3,7 @@
 mod calls;
 mod leads;
 mod ops;
+pub(crate) mod spoils;
 
 pub use ops::{FilterOp, FilterXOp, ParseOp, Row};
 
@@ -122,6 +123,16 @@ impl Step {
         }
     }
 
+    /// May change a message.
+    pub fn writes(&self) -> bool {
+        match &self.op {
+            Op::Filter(filter) => filter.writes,
+            Op::Rewrite(_) | Op::Parse(_) | Op::FilterX(_) => true,
+            Op::Fork(branches) | Op::Join(branches) => branches.writes(),
+            Op::Deliver(_) | Op::DeliverOrdered(_) => false,
+        }
+    }
+
     /// Adds what the step looks at. Destinations of [`Op::DeliverOrdered`] are the program's to ask.
     pub fn reads(&self, demand: &mut Demand) {
         match &self.op {
@@ -226,6 +237,8 @@ pub struct Branch {
     pub flow_control: Option<bool>,
     /// Contains a rewrite, a parser, or a filter that stores its matches.
     pub writes: bool,
+    /// A message may fail in it when something of it was changed.
+    pub spoils: bool,
     pub counters: Option<Arc<PathCounters>>,
     /// Of log paths and channels.
     pub at: Option<Arc<Statement>>,

@@ -75,6 +75,8 @@ enum Step {
         to: usize,
     },
     If(Cond, Vec<Step>, Option<Vec<Step>>),
+    /// The first of these that all of a message's steps come through, or else the last steps.
+    Try(Vec<Vec<Step>>, Option<Vec<Step>>),
     /// Applications of another topic, one of which has to match unless it is said that none need to.
     Inner {
         may_fail: bool,
@@ -181,6 +183,16 @@ impl Step {
                 let steps = if condition.holds(message) { Some(yes) } else { no.as_ref() };
                 return steps.is_none_or(|steps| run(steps, message, inner));
             }
+            Step::Try(tries, no) => {
+                for steps in tries {
+                    let mut tried = message.clone();
+                    if run(steps, &mut tried, inner) {
+                        *message = tried;
+                        return true;
+                    }
+                }
+                return no.as_ref().is_none_or(|steps| run(steps, message, inner));
+            }
             Step::Inner { may_fail } => return first(inner, message, &[]) || *may_fail,
         }
         true
@@ -212,18 +224,29 @@ impl Step {
             Step::If(condition, yes, no) => {
                 let _ = write!(out, "if ({}) {{ ", condition.text());
                 yes.iter().for_each(|step| step.write(out));
-                out.push('}');
-                if let Some(no) = no {
-                    out.push_str(" else { ");
-                    no.iter().for_each(|step| step.write(out));
-                    out.push('}');
+                write_otherwise(no.as_deref(), out)
+            }
+            Step::Try(tries, no) => {
+                for (at, steps) in tries.iter().enumerate() {
+                    out.push_str(if at == 0 { "if { " } else { "} elif { " });
+                    steps.iter().for_each(|step| step.write(out));
                 }
-                write!(out, "; ")
+                write_otherwise(no.as_deref(), out)
             }
             Step::Inner { may_fail: false } => write!(out, "parser(p_inner); "),
             Step::Inner { may_fail: true } => write!(out, "if {{ parser(p_inner); }}; "),
         };
     }
+}
+
+fn write_otherwise(no: Option<&[Step]>, out: &mut String) -> std::fmt::Result {
+    out.push('}');
+    if let Some(no) = no {
+        out.push_str(" else { ");
+        no.iter().for_each(|step| step.write(out));
+        out.push('}');
+    }
+    write!(out, "; ")
 }
 
 fn run(steps: &[Step], message: &mut Message, inner: &[Application]) -> bool {
@@ -283,8 +306,12 @@ fn steps(nested: u32) -> impl Strategy<Value = Vec<Step>> {
     ];
     let step = leaf.prop_recursive(2, 10, 3, |inner| {
         let body = || prop::collection::vec(inner.clone(), 1..4);
-        (cond(), body(), prop::option::of(body()))
-            .prop_map(|(condition, yes, no)| Step::If(condition, yes, no))
+        prop_oneof![
+            (cond(), body(), prop::option::of(body()))
+                .prop_map(|(condition, yes, no)| Step::If(condition, yes, no)),
+            (prop::collection::vec(body(), 1..4), prop::option::of(body()))
+                .prop_map(|(tries, no)| Step::Try(tries, no)),
+        ]
     });
     prop::collection::vec(step, 1..4)
 }

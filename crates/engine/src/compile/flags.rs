@@ -2,7 +2,7 @@
 
 use super::paths::Paths;
 use crate::plan_map::StepId;
-use crate::program::{Branch, Op, Step};
+use crate::program::{Branch, Step, spoils};
 use conf_syntax::Name;
 use diag::{Diagnostic, Diagnostics, nearest};
 use std::sync::Arc;
@@ -24,7 +24,8 @@ impl Paths<'_, '_> {
     ) -> Branch {
         Branch {
             id: StepId::default(),
-            writes: steps.iter().any(step_writes),
+            writes: steps.iter().any(Step::writes),
+            spoils: spoils::of(&steps),
             steps,
             is_final: flags.is_final,
             fallback: flags.fallback,
@@ -67,14 +68,5 @@ impl Paths<'_, '_> {
             }
         }
         flags
-    }
-}
-
-fn step_writes(step: &Step) -> bool {
-    match &step.op {
-        Op::Filter(filter) => filter.writes,
-        Op::Rewrite(_) | Op::Parse(_) | Op::FilterX(_) => true,
-        Op::Fork(branches) | Op::Join(branches) => branches.writes(),
-        Op::Deliver(_) | Op::DeliverOrdered(_) => false,
     }
 }

@@ -50,15 +50,13 @@ impl Run<'_, '_> {
         branch: &Branch,
         taken: &mut [bool],
         gone: &mut [bool],
-    ) -> bool {
+    ) -> usize {
         let dropped = std::mem::take(&mut self.machine.dropped);
         let new = dropped.get(before..).unwrap_or_default();
-        let any = self.take(new, taken);
-        if branch.is_final {
-            self.take(new, gone);
-        }
+        self.take(new, taken);
+        let newly_gone = if branch.is_final { self.take(new, gone) } else { 0 };
         self.machine.dropped = dropped;
-        any
+        newly_gone
     }
 
     fn watched_expressions(&mut self, step: &Step, op: &FilterXOp, selection: &mut Vec<u32>) -> bool {

@@ -1,6 +1,6 @@
 //! What sibling branches begin with, asked together when the first of them is reached.
 
-use super::Run;
+use super::{Remaining, Run};
 use crate::profile::{self, Doing};
 use crate::program::{Branch, Branches, SharedFilters};
 use record::Batch;
@@ -45,32 +45,32 @@ impl Run<'_, '_> {
         all: &Branches,
         at: usize,
         heads: &mut Heads,
-        (remaining, gone): (&[u32], &[bool]),
+        (remaining, gone): (&mut Remaining, &[bool]),
         matched: &mut Vec<u32>,
     ) -> Head {
         let Some(branch) = all.list.get(at) else { return Head::Open };
         // Whoever watches is told of each filter by itself.
         if self.watch.is_some() {
-            matched.extend_from_slice(remaining);
+            matched.extend_from_slice(remaining.all(self, gone));
             return Head::Open;
         }
         if let Some(shared) = all.shared.get(heads.next).filter(|s| s.first == at) {
-            self.ask(shared, branch, heads, remaining);
+            self.ask(shared, branch, heads, remaining.all(self, gone));
         }
         // Copies of one message are counted as one where steps count by themselves.
         let Some(first) = branch.steps.first().filter(|first| !self.copied || first.is_filter().0) else {
-            matched.extend_from_slice(remaining);
+            matched.extend_from_slice(remaining.all(self, gone));
             return Head::Open;
         };
         let current = heads.next.checked_sub(1).and_then(|n| all.shared.get(n));
         let Some(place) = current.and_then(|shared| heads.place_of(shared, at)) else {
-            matched.extend_from_slice(remaining);
+            matched.extend_from_slice(remaining.all(self, gone));
             return Head::Open;
         };
         if let Some(shared) = current
             && let Some(Some(counted)) = shared.counts.get(place)
         {
-            self.count_call(shared, *counted, heads, remaining);
+            self.count_call(shared, *counted, heads, (remaining, gone));
         }
         if let Some(answer) = heads.answers.get_mut(place).filter(|answer| !answer.is_empty()) {
             std::mem::swap(answer, matched);
@@ -107,20 +107,28 @@ impl Run<'_, '_> {
     }
 
     /// Counts a call that the filter of a branch begins with, for all messages that come to the branch.
-    fn count_call(&mut self, shared: &SharedFilters, counted: usize, heads: &mut Heads, remaining: &[u32]) {
+    fn count_call(
+        &mut self,
+        shared: &SharedFilters,
+        counted: usize,
+        heads: &mut Heads,
+        (remaining, gone): (&mut Remaining, &[bool]),
+    ) {
         let (Some(called), Some(known)) = (shared.counted.get(counted), heads.holding.get_mut(counted))
         else {
             return;
         };
-        let batch: &Batch = self.batch;
-        let cx = &mut self.scratch.filter;
-        let holds = |index: &&u32| {
-            let record = batch.records.get(**index as usize);
-            record.is_some_and(|record| called.filter.holds_for(batch, record, cx))
-        };
         let holding = match known {
             Some(holding) => *holding,
-            None => *known.insert(remaining.iter().filter(holds).count()),
+            None => {
+                let all = remaining.all(self, gone);
+                let (batch, cx): (&Batch, _) = (self.batch, &mut self.scratch.filter);
+                let holds = |index: &&u32| {
+                    let record = batch.records.get(**index as usize);
+                    record.is_some_and(|record| called.filter.holds_for(batch, record, cx))
+                };
+                *known.insert(all.iter().filter(holds).count())
+            }
         };
         called.count(holding, remaining.len() - holding);
     }

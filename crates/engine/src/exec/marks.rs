@@ -28,14 +28,15 @@ impl Run<'_, '_> {
         at as usize
     }
 
-    /// Marks messages as matched by a branch; says whether there were any.
-    pub(super) fn take(&self, matched: &[u32], taken: &mut [bool]) -> bool {
+    /// Marks messages as matched by a branch; says how many were not marked before.
+    pub(super) fn take(&self, matched: &[u32], taken: &mut [bool]) -> usize {
+        let mut new = 0;
         for index in matched {
             if let Some(flag) = taken.get_mut(self.entered(*index, taken.len())) {
-                *flag = true;
+                new += usize::from(!std::mem::replace(flag, true));
             }
         }
-        !matched.is_empty()
+        new
     }
 
     pub(super) fn is_taken(&self, taken: &[bool], index: u32) -> bool {

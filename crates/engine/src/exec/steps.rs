@@ -23,8 +23,8 @@ impl Run<'_, '_> {
         self.recycle(matched);
     }
 
-    /// Runs a branch, which the messages in `entered` came to, from its `skip`-th step on.
-    pub(super) fn branch(&mut self, branch: &Branch, skip: usize, entered: &[u32], selection: &mut Vec<u32>) {
+    /// Runs a branch from its `skip`-th step on. `entered` messages came to it, where that is counted.
+    pub(super) fn branch(&mut self, branch: &Branch, skip: usize, entered: usize, selection: &mut Vec<u32>) {
         if let Some(flow_control) = branch.flow_control {
             self.out.flow_control = flow_control;
         }
@@ -34,7 +34,7 @@ impl Run<'_, '_> {
             self.steps(steps, selection);
             return self.watched_exit(watched, selection);
         };
-        let (entered, joined) = (self.messages(entered), self.batch.joined());
+        let joined = self.batch.joined();
         self.machine.reached.next_path();
         self.steps(steps, selection);
         self.watched_exit(watched, selection);

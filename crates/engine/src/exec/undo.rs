@@ -6,6 +6,8 @@ use rewrite::Rewrite;
 
 /// How a branch ends.
 pub(super) struct Ended {
+    /// It may have changed what others see.
+    pub has_written: bool,
     /// Where in the log its writes begin.
     pub mark: usize,
     /// Nobody after it sees what it matched.
@@ -56,6 +58,20 @@ impl Run<'_, '_> {
         true
     }
 
+    /// Whether nobody after a branch sees what it does to messages: they go on from here alone, or not at all.
+    /// `exclusive`: no branch before it left a message that may come to it.
+    pub(super) fn is_unseen(&self, branch: &Branch, is_last: bool, after: After, exclusive: bool) -> bool {
+        match after {
+            After::Nothing => is_last,
+            After::Original => false,
+            // A message that fails comes to later branches as it was, unless it was claimed.
+            After::Joined => {
+                let claims = branch.claims && branch.steps.first().is_none_or(|first| !first.writes());
+                exclusive && (is_last || branch.is_final && (claims || !branch.spoils))
+            }
+        }
+    }
+
     /// Undoes writes back to `mark`; with `keep`, only those of records that are not marked in it.
     pub(super) fn restore(&mut self, mark: usize, keep: Option<&[bool]>) {
         // Most branches are final, and keep all that was written in them: no record is copied to look at it.
@@ -71,15 +87,8 @@ impl Run<'_, '_> {
     /// After a branch: makes sure that later readers see what they should, and that no record goes on twice:
     /// what follows would change it twice. `before`: what branches before it left that are not final. Says
     /// whether all that was written since `mark` is undone.
-    pub(super) fn settle(
-        &mut self,
-        branch: &Branch,
-        ended: &Ended,
-        matched: &mut [u32],
-        before: &[u32],
-    ) -> bool {
-        let Ended { mark, is_final, after } = *ended;
-        let has_written = branch.writes && self.isolated;
+    pub(super) fn settle(&mut self, ended: &Ended, matched: &mut [u32], before: &[u32]) -> bool {
+        let Ended { has_written, mark, is_final, after } = *ended;
         if after != After::Joined {
             if has_written {
                 self.restore(mark, None);
