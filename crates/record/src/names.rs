@@ -70,12 +70,15 @@ impl NameId {
         NameId(index as u32 | LOCAL_BIT | mark(name))
     }
 
+    /// Its place among the names of its batch.
     #[inline]
-    pub(crate) fn local_index(self) -> Option<usize> {
+    pub fn local_index(self) -> Option<usize> {
         self.is_local().then_some((self.0 & !(SDATA_BIT | LOCAL_BIT)) as usize)
     }
 
-    fn index(self) -> usize {
+    /// Its place among the names that configurations know.
+    #[inline]
+    pub fn index(self) -> usize {
         (self.0 & !SDATA_BIT) as usize
     }
 }

@@ -9,11 +9,20 @@ pub fn push(item: &[u8], first: &mut bool, out: &mut Vec<u8>) {
     encode(item, out);
 }
 
+/// Bytes without which an item needs no quotes. Other control characters are written in hexadecimal, but only
+/// where there are quotes anyway.
+static QUOTED: [bool; 256] = {
+    let mut quoted = [false; 256];
+    let mut left: &[u8] = b",\"'\\ \x08\t\n\x0c\r";
+    while let [byte, rest @ ..] = left {
+        quoted[*byte as usize] = true;
+        left = rest;
+    }
+    quoted
+};
+
 fn encode(item: &[u8], out: &mut Vec<u8>) {
-    // Other control characters are written in hexadecimal, but only where there are quotes anyway.
-    let plain =
-        |b: &u8| !matches!(b, b',' | b'"' | b'\'' | b'\\' | b' ' | 0x08 | b'\t' | b'\n' | 0x0c | b'\r');
-    if !item.is_empty() && item.iter().all(plain) {
+    if !item.is_empty() && !item.iter().any(|byte| QUOTED[usize::from(*byte)]) {
         out.extend_from_slice(item);
         return;
     }

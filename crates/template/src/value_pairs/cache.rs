@@ -6,8 +6,9 @@ use super::plan::Plan;
 use super::walk::Names;
 use record::ValueType;
 
-/// Sets of names remembered for each value-pairs(). Messages of one program have few.
-pub(super) const PLANS: usize = 64;
+/// Sets of names remembered for each value-pairs(). Messages of one program have few, those of all devices of
+/// a network hundreds.
+pub(super) const PLANS: usize = 256;
 /// Places a plan may have, so that a few sets of names do not push one another out. A power of two, and a
 /// part of [`PLANS`].
 pub(super) const WAYS: usize = 4;

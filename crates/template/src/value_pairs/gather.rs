@@ -6,6 +6,7 @@ use super::cache::{Buffers, Cache, PLANS, Sets, WAYS};
 use super::compile::{Source, Static, When};
 use super::known::Known;
 use super::plan::Plan;
+use super::walk::Names;
 use super::{Cast, ValuePairs};
 use crate::render::host_middle;
 use crate::sdata::SdataCache;
@@ -32,7 +33,7 @@ impl Found<'_> {
 
 /// The word of a value that is meant, by what stands for its name.
 #[inline(always)]
-pub(super) fn meant_word(key: u64) -> u64 {
+pub(super) const fn meant_word(key: u64) -> u64 {
     key << 1 | 1
 }
 
@@ -120,7 +121,7 @@ impl ValuePairs {
         let mut printed = printed(text, ends);
         self.fixed(msg, &mut printed, &mut finding);
         if self.walks {
-            self.walk(msg, &mut printed, (&mut cx.sdata, names), &mut finding);
+            self.walk(msg, &mut printed, (&mut cx.sdata, names, &sets.known), &mut finding);
         }
         let is_expected = finding.is_expected();
         let values = finding.found;
@@ -130,7 +131,7 @@ impl ValuePairs {
             false => {
                 key.clear();
                 key.extend(values.iter().map(|found| found.word));
-                Some(self.plan(msg, sets, key, &mut cx.sdata))
+                Some(self.plan(msg, sets, key, (&mut cx.sdata, names)))
             }
         };
         let result = plan.map(|plan| used(plan, &values));
@@ -247,7 +248,13 @@ impl ValuePairs {
     /// The plan for what was found. One is made and kept for a set of names that comes again; names in any
     /// order come once.
     #[inline(never)]
-    fn plan<'c>(&self, msg: Msg<'_>, sets: &'c mut Sets, key: &[u64], sdata: &mut SdataCache) -> &'c Plan {
+    fn plan<'c>(
+        &self,
+        msg: Msg<'_>,
+        sets: &'c mut Sets,
+        key: &[u64],
+        names: (&mut SdataCache, &Names),
+    ) -> &'c Plan {
         let Sets { plans, last, seen, known } = sets;
         if plans.is_empty() {
             plans.resize_with(PLANS, Plan::default);
@@ -263,7 +270,7 @@ impl ValuePairs {
             return &plans[*last];
         }
         if !known.pick(self, key) {
-            self.learn(msg, known, key, sdata);
+            self.learn(msg, known, key, names);
         }
         let was_seen = seen.get_mut((hash >> 48) as usize % PLANS);
         if was_seen.is_none_or(|seen| std::mem::replace(seen, hash) != hash) {
@@ -277,11 +284,11 @@ impl ValuePairs {
     }
 
     #[cold]
-    fn learn(&self, msg: Msg<'_>, known: &mut Known, key: &[u64], sdata: &mut SdataCache) {
+    fn learn(&self, msg: Msg<'_>, known: &mut Known, key: &[u64], names: (&mut SdataCache, &Names)) {
         known.make_room(self, key.len());
         let mut words = key.iter().skip(self.statics.len());
         if self.walks {
-            self.walk_names(msg, sdata, |name| {
+            self.walk_names(msg, names, |name| {
                 let Some(word) = words.next() else { return };
                 known.learn(self, word >> 1, || self.includes(name).then(|| self.final_name(name)));
             });

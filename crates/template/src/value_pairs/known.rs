@@ -133,6 +133,11 @@ impl Known {
         plan.end(pairs.layout);
     }
 
+    /// Whether it knows a name that is not meant.
+    pub fn excludes(&self, key: u64) -> bool {
+        find(&self.slots, key).and_then(|at| self.slots.get(at)).is_some_and(|slot| slot.entry == NOT_MEANT)
+    }
+
     /// Room for so many more names: all are forgotten when there is none.
     pub fn make_room(&mut self, pairs: &ValuePairs, count: usize) {
         if self.used + count > NAMES_MAX {

@@ -1,50 +1,71 @@
-//! The values that a message has, whatever their names. Messages of one kind bring the same names in the same
-//! order, so what stands for a name is mostly what stood there for the last message.
+//! The values that a message has, whatever their names. What stands for a name, or that it is not meant, is
+//! found out once.
 
 use super::ValuePairs;
 use super::gather::{Finding, Found, meant_word};
+use super::known::Known;
 use crate::Msg;
 use crate::sdata::SdataCache;
-use record::{Batch, NameAnswers, NameId, Value, ValueType};
+use record::{Batch, NameId, Value, ValueType};
 use wire::sdata::params;
 
-/// Names that are remembered of the last message.
-const LATELY_MAX: usize = 512;
-
-/// What is remembered of names.
+/// The words of names.
 #[derive(Default)]
 pub(super) struct Names {
-    /// Whether names that configurations know are meant.
-    meant: NameAnswers,
-    /// Of what was set on the way for the last message, in order: the name, if it is meant, and its word.
-    lately: Vec<(NameId, u64)>,
-    /// In this life of a batch: numbers of names mean others in another.
+    /// Of those that configurations know.
+    known: Vec<u64>,
+    /// Of those that the batch brought, in this life of it: numbers mean others in another.
+    local: Vec<u64>,
     life: u64,
 }
 
-/// No value that is set on the way is called so: it has a place of its own.
-const NOT_MEANT: NameId = NameId::MESSAGE;
+/// Not found out yet.
+const UNKNOWN: u64 = 0;
+/// Of a name that is not meant.
+const NOT_MEANT: u64 = meant_word(0);
 
 impl Names {
     fn begin(&mut self, batch: &Batch) {
         if self.life != batch.names.life() {
-            self.lately.clear();
+            self.local.clear();
             self.life = batch.names.life();
         }
     }
 
-    /// Whether a name may be meant; what is not meant does not make another set of names of a message.
-    #[inline]
-    fn may_be(&mut self, pairs: &ValuePairs, batch: &Batch, id: NameId) -> bool {
-        id.is_local() || self.meant.of(id, || pairs.includes(batch.name_of(id))) != Some(false)
+    #[inline(always)]
+    fn of(&self, id: NameId) -> u64 {
+        let word = match id.local_index() {
+            Some(index) => self.local.get(index),
+            None => self.known.get(id.index()),
+        };
+        word.copied().unwrap_or(UNKNOWN)
     }
 
-    fn keep(&mut self, at: usize, name: NameId, word: u64) {
-        if let Some(place) = self.lately.get_mut(at) {
-            *place = (name, word);
-        } else if at == self.lately.len() && at < LATELY_MAX {
-            self.lately.push((name, word));
+    /// Whether a name may be meant; what is not meant does not make another set of names of a message.
+    fn may_be(&mut self, pairs: &ValuePairs, known: &Known, batch: &Batch, id: NameId) -> bool {
+        let mut word = self.of(id);
+        if word == UNKNOWN {
+            word = self.find_out(pairs, known, batch, id);
         }
+        word != NOT_MEANT
+    }
+
+    #[cold]
+    fn find_out(&mut self, pairs: &ValuePairs, known: &Known, batch: &Batch, id: NameId) -> u64 {
+        let key = batch.name_key(id);
+        let (list, index, is_meant) = match id.local_index() {
+            // Names come with messages again and again, under other numbers.
+            Some(index) => (&mut self.local, index, !known.excludes(key)),
+            None => (&mut self.known, id.index(), pairs.includes(batch.name_of(id))),
+        };
+        let word = if is_meant { meant_word(key) } else { NOT_MEANT };
+        if list.len() <= index {
+            list.resize(index + 1, UNKNOWN);
+        }
+        if let Some(place) = list.get_mut(index) {
+            *place = word;
+        }
+        word
     }
 }
 
@@ -54,7 +75,7 @@ impl ValuePairs {
         &self,
         msg: Msg<'a>,
         printed: &mut impl Iterator<Item = Found<'a>>,
-        (sdata, names): (&mut SdataCache, &mut Names),
+        (sdata, names, known): (&mut SdataCache, &mut Names, &Known),
         finding: &mut Finding<'a, '_>,
     ) {
         let Msg { batch, record } = msg;
@@ -67,7 +88,8 @@ impl ValuePairs {
                     finding.value(id, value.or((id == NameId::MESSAGE).then_some(Value::string(b""))));
                 }
             }
-            self.walk_entries(msg, names, finding);
+            names.begin(batch);
+            self.walk_entries(msg, (names, known), finding);
             if let Some(context) = batch.context(record) {
                 let set = |text: &'a str| (!text.is_empty()).then(|| Value::string(text.as_bytes()));
                 for (id, text) in [
@@ -80,7 +102,7 @@ impl ValuePairs {
                     }
                 }
                 for (id, bytes) in &context.values {
-                    if names.may_be(self, batch, *id) {
+                    if names.may_be(self, known, batch, *id) {
                         finding.value(*id, Some(Value::string(bytes)));
                     }
                 }
@@ -104,33 +126,25 @@ impl ValuePairs {
 
     /// What was set on the way.
     #[inline(always)]
-    fn walk_entries<'a>(&self, msg: Msg<'a>, names: &mut Names, finding: &mut Finding<'a, '_>) {
-        names.begin(msg.batch);
-        for (at, (id, value)) in msg.batch.entries(msg.record).enumerate() {
-            match (names.lately.get(at), value) {
-                (Some((name, word)), Some(Value { bytes, kind: ValueType::String }))
-                    if *name == id && self.takes_text(bytes) =>
-                {
-                    finding.text(bytes, *word);
-                }
-                _ => self.walk_entry(msg.batch, (at, id, value), names, finding),
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn walk_entry<'a>(
+    fn walk_entries<'a>(
         &self,
-        batch: &'a Batch,
-        (at, id, value): (usize, NameId, Option<Value<'a>>),
-        names: &mut Names,
+        msg: Msg<'a>,
+        (names, known): (&mut Names, &Known),
         finding: &mut Finding<'a, '_>,
     ) {
-        if names.may_be(self, batch, id) {
-            finding.value(id, value);
-            names.keep(at, id, meant_word(batch.name_key(id)));
-        } else {
-            names.keep(at, NOT_MEANT, 0);
+        for (id, value) in msg.batch.entries(msg.record) {
+            match (names.of(id), value) {
+                (NOT_MEANT, _) => {}
+                (UNKNOWN, value) => {
+                    if names.may_be(self, known, msg.batch, id) {
+                        finding.value(id, value);
+                    }
+                }
+                (word, Some(Value { bytes, kind: ValueType::String })) if self.takes_text(bytes) => {
+                    finding.text(bytes, word);
+                }
+                (_, value) => finding.value(id, value),
+            }
         }
     }
 
@@ -148,23 +162,28 @@ impl ValuePairs {
             .fold(0, |bits, (_, bit)| bits | 1 << bit)
     }
 
-    /// The names of what [`ValuePairs::walk`] finds, in its order.
-    pub(super) fn walk_names(&self, msg: Msg<'_>, sdata: &mut SdataCache, mut each: impl FnMut(&str)) {
+    /// The names of what [`ValuePairs::walk`] has found, in its order.
+    pub(super) fn walk_names(
+        &self,
+        msg: Msg<'_>,
+        (sdata, names): (&mut SdataCache, &Names),
+        mut each: impl FnMut(&str),
+    ) {
         let Msg { batch, record } = msg;
         let entries = batch.entries(record).map(|(id, _)| id);
         if self.only_sdata {
             entries.filter(|id| id.is_sdata()).for_each(|id| each(batch.name_of(id)));
         } else {
-            let mut names = Names::default();
-            let mut may_be = |id: &NameId| names.may_be(self, batch, *id);
+            let own = |id: &NameId| self.means(*id);
+            let set = |id: &NameId| names.of(*id) != NOT_MEANT;
             let fields = batch.fields(record).into_iter().map(|(id, _)| id);
-            fields.chain(entries).filter(&mut may_be).for_each(|id| each(batch.name_of(id)));
+            fields.filter(own).chain(entries.filter(set)).for_each(|id| each(batch.name_of(id)));
             if let Some(context) = batch.context(record) {
                 let fixed = [NameId::HOST_FROM, NameId::SOURCE, NameId::TRANSPORT].into_iter();
-                let all = fixed.chain(context.values.iter().map(|(id, _)| *id));
-                all.filter(&mut may_be).for_each(|id| each(batch.name_of(id)));
+                let values = context.values.iter().map(|(id, _)| *id);
+                fixed.filter(own).chain(values.filter(set)).for_each(|id| each(batch.name_of(id)));
             }
-            if may_be(&NameId::MSGFORMAT) {
+            if own(&NameId::MSGFORMAT) {
                 each(batch.name_of(NameId::MSGFORMAT));
             }
         }

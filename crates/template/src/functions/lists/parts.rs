@@ -51,7 +51,10 @@ pub(crate) fn reparted(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
                 }
                 false => out.push(*new),
             }
-            out.extend(text.iter().map(|byte| if byte == old { *new } else { *byte }));
+            let from = out.len();
+            out.extend_from_slice(text);
+            let copied = out.get_mut(from..).unwrap_or_default();
+            copied.iter_mut().for_each(|byte| *byte = if byte == old { *new } else { *byte });
         }
         return ValueType::String;
     }
