@@ -1,5 +1,5 @@
-//! The default layouts as straight code: `[<PRI>]STAMP HOST MSGHDR MESSAGE newline` and the line of RFC 5424.
-//! A message that came in as it is to be printed is found out with a few comparisons and costs one copy;
+//! The default layouts as straight code: `[<PRI>]STAMP HOST MSGHDR MESSAGE` and what RFC 5424 makes of a
+//! message, with whatever a template has behind that. A message that came in as it is to be printed is found out with a few comparisons and costs one copy;
 //! others have it put together without the detour over steps. Whatever is unusual (long fields, changed
 //! STRUCTURED-DATA, fractions) is left to the steps.
 
@@ -24,25 +24,32 @@ pub(crate) struct Line {
     stamp_text: bool,
     /// It is a line of RFC 5424.
     protocol: bool,
+    /// What stands behind MESSAGE, mostly a newline.
+    then: Option<u8>,
+    /// Steps that it stands for; those behind them are printed one by one.
+    pub(crate) steps: usize,
 }
 
 impl Line {
+    /// The layout that a template begins with.
     pub fn of(steps: &[Step]) -> Option<Line> {
         let (pri, rest) = match steps {
             [Step { op: Op::PriHeader, then: None }, rest @ ..] => (true, rest),
             rest => (false, rest),
         };
-        let (stamp, stamp_text, protocol) = match rest {
+        let (stamp, stamp_text, protocol, then, behind) = match rest {
             [
                 Step { op: Op::StampText(date), then: Some(b' ') },
                 Step { op: Op::Host, then: Some(b' ') },
-                Step { op: Op::MsghdrMessage, then: Some(b'\n') },
-            ] => (date, true, false),
+                Step { op: Op::MsghdrMessage, then },
+                behind @ ..,
+            ] => (date, true, false, then, behind),
             [
                 Step { op: Op::Date(date), then: Some(b' ') },
                 Step { op: Op::Host, then: Some(b' ') },
-                Step { op: Op::MsghdrMessage, then: Some(b'\n') },
-            ] => (date, false, false),
+                Step { op: Op::MsghdrMessage, then },
+                behind @ ..,
+            ] => (date, false, false, then, behind),
             [
                 Step { op: Op::Version, then: Some(b' ') },
                 Step { op: Op::Date(date), then: Some(b' ') },
@@ -51,11 +58,13 @@ impl Line {
                 Step { op: Op::Nilable(Header::Pid), then: Some(b' ') },
                 Step { op: Op::Nilable(Header::Msgid), then: Some(b' ') },
                 Step { op: Op::NilableSdata, then: None },
-                Step { op: Op::ProtocolMessage, then: Some(b'\n') },
-            ] if pri => (date, false, true),
+                Step { op: Op::ProtocolMessage, then },
+                behind @ ..,
+            ] if pri => (date, false, true, then, behind),
             _ => return None,
         };
-        Some(Line { pri, stamp: (**stamp).clone(), stamp_text, protocol })
+        let steps = steps.len() - behind.len();
+        Some(Line { pri, stamp: (**stamp).clone(), stamp_text, protocol, then: *then, steps })
     }
 
     /// Appends the line; false, with nothing appended, when the steps have to do it.
@@ -95,7 +104,7 @@ impl Line {
             return false;
         }
         let start = if self.pri { record.frame.start as usize } else { stamp };
-        append_line(text, start, record.message.end(), out).is_some()
+        self.append(text, start, record.message.end(), out).is_some()
     }
 
     #[inline(always)]
@@ -107,7 +116,7 @@ impl Line {
         }
         self.stamp(msg, cx, out)?;
         if words(record, text, out) {
-            return append_line(text, record.message.start as usize, record.message.end(), out);
+            return self.append(text, record.message.start as usize, record.message.end(), out);
         }
         field(record.host, text, out)?;
         out.push(b' ');
@@ -128,7 +137,7 @@ impl Line {
             field(record.msghdr, text, out)?;
             record.message.start as usize
         };
-        append_line(text, start, record.message.end(), out)
+        self.append(text, start, record.message.end(), out)
     }
 
     #[inline(always)]
@@ -145,7 +154,7 @@ impl Line {
         out.extend_from_slice(b"1 ");
         self.stamp(msg, cx, out)?;
         if let Some(end) = as_received(text, record) {
-            return append_line(text, record.host.start as usize, end, out);
+            return self.append(text, record.host.start as usize, end, out);
         }
         for span in [record.host, record.program, record.pid, record.msgid] {
             match before_blank(text, span) {
@@ -166,7 +175,7 @@ impl Line {
             && !flags.has(Flags::UTF8)
         {
             start = sdata.start as usize;
-            return append_line(text, start, message.end(), out);
+            return self.append(text, start, message.end(), out);
         } else {
             field(sdata, text, out)?;
         }
@@ -174,7 +183,7 @@ impl Line {
         if !message.is_empty() && flags.has(Flags::UTF8) {
             out.extend_from_slice(b"\xef\xbb\xbf");
         }
-        append_line(text, start, message.end(), out)
+        self.append(text, start, message.end(), out)
     }
 
     /// The stamp and a blank.
@@ -191,6 +200,24 @@ impl Line {
             return None;
         }
         out.push(b' ');
+        Some(())
+    }
+
+    /// Appends `text[start..end]` and what stands behind it. A newline usually follows in the text; where not,
+    /// the message was framed by a count or the end of a datagram.
+    #[inline(always)]
+    fn append(&self, text: &[u8], start: usize, end: usize, out: &mut Vec<u8>) -> Option<()> {
+        // A message without text may point anywhere.
+        let line = if start == end { &[][..] } else { text.get(start..end)? };
+        match self.then {
+            Some(then) if !line.is_empty() && text.get(end) == Some(&then) => {
+                out.extend_from_slice(text.get(start..end + 1)?);
+            }
+            then => {
+                out.extend_from_slice(line);
+                out.extend(then);
+            }
+        }
         Some(())
     }
 }
@@ -278,23 +305,4 @@ pub(crate) fn made_pri(pri: u16, out: &mut Vec<u8>) {
     out.push(b'<');
     number(u64::from(pri), out);
     out.push(b'>');
-}
-
-/// Appends `text[start..end]` and a newline, which usually follows in the text; where not, the message was
-/// framed by a count or the end of a datagram.
-#[inline(always)]
-fn append_line(text: &[u8], start: usize, end: usize, out: &mut Vec<u8>) -> Option<()> {
-    // A message without text may point anywhere.
-    if start == end {
-        out.push(b'\n');
-        return Some(());
-    }
-    let line = text.get(start..end)?;
-    if text.get(end) == Some(&b'\n') {
-        out.extend_from_slice(text.get(start..end + 1)?);
-    } else {
-        out.extend_from_slice(line);
-        out.push(b'\n');
-    }
-    Some(())
 }

@@ -19,7 +19,7 @@ impl Template {
         // What is printed now may become a value of the batch.
         cx.budget.begin(start + msg.batch.text.len());
         let mut sink = Sink::new(out, &msg.batch.text);
-        self.run(msg, cx, &mut sink);
+        self.run(0, msg, cx, &mut sink);
         sink.settle();
         cx.budget.end(out, start, &self.text);
     }
@@ -56,7 +56,7 @@ impl Template {
         }
     }
 
-    /// The default layouts.
+    /// The default layouts, and templates that begin with one.
     fn render_lines(
         &self,
         line: &Line,
@@ -72,6 +72,11 @@ impl Template {
                 let start = out.len();
                 cx.budget.begin(start);
                 let done = line.print(msg, cx, out);
+                if done && line.steps < self.steps.len() {
+                    let mut sink = Sink::new(out, &batch.text);
+                    self.run(line.steps, msg, cx, &mut sink);
+                    sink.settle();
+                }
                 cx.budget.end(out, start, &self.text);
                 if !done {
                     self.render(msg, cx, out);
@@ -83,9 +88,10 @@ impl Template {
         }
     }
 
+    /// The steps from one on.
     #[inline]
-    fn run(&self, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
-        for step in &self.steps {
+    fn run(&self, from: usize, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
+        for step in self.steps.iter().skip(from) {
             if self.escape {
                 self.print_escaped(&step.op, msg, cx, sink);
             } else {

@@ -242,13 +242,19 @@ proptest! {
     /// code.
     #[test]
     fn lines_are_printed_as_the_steps_print_them(opts in options(), batch in line_batch()) {
-        for template in [
-            layout::file_default(&opts),
-            layout::network_default(&opts),
-            layout::syslog_protocol(&opts),
-            Template::compile("<$PRI>$DATE $HOST $MSGHDR$MSG\n", &opts, &NoScope).expect("compiles"),
-            Template::compile("$ISODATE $HOST $MSGHDR$MSG\n", &opts, &NoScope).expect("compiles"),
-        ] {
+        let defaults =
+            [layout::file_default(&opts), layout::network_default(&opts), layout::syslog_protocol(&opts)];
+        let texts = [
+            "<$PRI>$DATE $HOST $MSGHDR$MSG\n",
+            "$ISODATE $HOST $MSGHDR$MSG\n",
+            // No newline, another byte, more behind it.
+            "<$PRI>$DATE $HOST $MSGHDR$MSG",
+            "$ISODATE $HOST $MSGHDR$MSG ",
+            "$DATE $HOST $MSGHDR$MSG $PROGRAM/$PID\n",
+            "<$PRI>$ISODATE $HOST $MSGHDR$MSG, ${MSGID:-none}, $(length $MSG)\n",
+        ];
+        let written = texts.map(|text| Template::compile(text, &opts, &NoScope).expect("compiles"));
+        for template in defaults.into_iter().chain(written) {
             let (mut lines, mut ends, mut steps, mut cx) = (Vec::new(), Vec::new(), Vec::new(), context());
             template.render_selection(&batch, &[0, 0], &mut cx, &mut lines, &mut ends);
             let msg = Msg { batch: &batch, record: &batch.records[0] };
