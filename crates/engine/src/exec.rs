@@ -282,9 +282,8 @@ impl Run<'_, '_> {
             return result;
         }
         let mut remaining = Remaining::of(input, self.selection());
-        let mut taken = self.marks();
-        // What a final branch took: later branches do not see it.
-        let mut gone = self.marks();
+        // What branches took that are not final, and what final ones did: later branches do not see that.
+        let (mut taken, mut gone) = (self.marks(), self.marks());
         let last = branches.len().saturating_sub(1);
         let fallbacks = branches.iter().any(|b| b.fallback);
         let mut heads = Heads::default();
@@ -296,6 +295,7 @@ impl Run<'_, '_> {
                     break;
                 }
                 remaining.without(self, &taken);
+                remaining.without(self, &gone);
             }
             for (at, branch) in branches.iter().enumerate().filter(|(_, b)| b.fallback == pass_fallback) {
                 if remaining.len() == 0 {
@@ -331,16 +331,13 @@ impl Run<'_, '_> {
                 if branch.claims {
                     self.steps(branch.steps.get(skip..1).unwrap_or_default(), &mut matched);
                     skip = 1;
-                    self.take(&matched, &mut taken);
                     newly_gone = self.take(&matched, &mut gone);
                 }
                 self.branch(branch, skip, entered, &mut matched);
                 self.out.flow_control = outer_flow;
-                self.take(&matched, &mut taken);
-                if branch.is_final {
-                    newly_gone += self.take(&matched, &mut gone);
-                }
-                newly_gone += self.take_dropped(dropped, branch, &mut taken, &mut gone);
+                let marks = if branch.is_final { &mut gone } else { &mut taken };
+                let newly_marked = self.take(&matched, marks) + self.take_dropped(dropped, marks);
+                newly_gone += if branch.is_final { newly_marked } else { 0 };
                 let before = if exclusive { &[] } else { result.as_slice() };
                 // What joins from the last branch may be the messages themselves, if no other one left any.
                 let is_final = branch.is_final || is_last && exclusive;
@@ -368,7 +365,8 @@ impl Run<'_, '_> {
         if after == After::Joined {
             self.in_order(input, taken.len(), &mut result);
         } else {
-            result.extend(input.iter().filter(|i| self.is_taken(&taken, **i)));
+            let is_taken = |i: &&u32| self.is_taken(&taken, **i) || self.is_taken(&gone, **i);
+            result.extend(input.iter().filter(is_taken));
         }
         self.recycle(remaining.into_list());
         self.put_back(taken, input);

@@ -101,6 +101,9 @@ impl Subject {
         if let Some(span) = self.field(msg.record) {
             return f(msg.batch.bytes(span), work);
         }
+        if let Subject::Value(name) = self {
+            return f(msg.batch.value(msg.record, *name).map(|v| v.bytes).unwrap_or_default(), work);
+        }
         let mut buffer = work.text();
         let result = f(self.made(msg, render, &mut buffer), work);
         work.keep_text(buffer);

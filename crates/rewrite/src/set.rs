@@ -2,7 +2,7 @@
 
 use crate::op::{assign, assign_span, span_of};
 use filter::FilterContext;
-use record::{Batch, NameId, Span, ValueType};
+use record::{Batch, NameId, Span, Stamp, ValueType};
 use template::{Msg, Template, TypeHint};
 
 pub struct Set {
@@ -22,6 +22,8 @@ enum Source {
         kind: Option<ValueType>,
     },
     Template(Box<Template>),
+    /// One that prints the same for all messages that came together: put into the batch once for those.
+    Common(Box<Template>),
 }
 
 impl Set {
@@ -33,10 +35,11 @@ impl Set {
         } else if let Some(from) = template.single_name().filter(|n| !n.is_sdata()) {
             Source::Copy { from, kind: declared.or((!keeps).then_some(ValueType::String)) }
         } else {
-            Source::Template(Box::new(match hint {
+            let template = Box::new(match hint {
                 Some(hint) => template.with_hint(hint),
                 None => template,
-            }))
+            });
+            if template.is_common() { Source::Common(template) } else { Source::Template(template) }
         };
         Set { name, source }
     }
@@ -77,14 +80,39 @@ impl Set {
                 }
                 cx.work.keep_text(out);
             }
+            Source::Common(template) => self.set_common(template, batch, selection, cx),
         }
+    }
+
+    fn set_common(&self, template: &Template, batch: &mut Batch, selection: &[u32], cx: &mut FilterContext) {
+        let mut made: Option<(u16, Stamp, Span, ValueType)> = None;
+        let mut out = cx.work.text();
+        for index in selection {
+            let Some(record) = batch.records.get(*index as usize) else { continue };
+            let (context, received) = (record.context, batch.received_at(record));
+            let (span, kind) = match made {
+                Some((of, at, span, kind)) if of == context && at == received => (span, kind),
+                _ => {
+                    out.clear();
+                    let kind = template.render_typed(Msg { batch, record }, &mut cx.render, &mut out);
+                    if cx.render.gave_up() {
+                        continue;
+                    }
+                    let span = batch.append(&out);
+                    made = Some((context, received, span, kind));
+                    (span, kind)
+                }
+            };
+            assign_span(batch, *index as usize, self.name, span, kind);
+        }
+        cx.work.keep_text(out);
     }
 
     pub fn reads(&self, demand: &mut record::Demand) {
         match &self.source {
             Source::Literal { .. } => {}
             Source::Copy { from, .. } => demand.name(*from),
-            Source::Template(template) => template.reads(demand),
+            Source::Template(template) | Source::Common(template) => template.reads(demand),
         }
     }
 }

@@ -5,7 +5,9 @@ use conf_syntax::{Call, FilterExpr, LogItem, ParseOptions, Statement};
 use diag::{Diagnostics, Severity};
 use filter::{FilterContext, FilterEnv, NamedFilters, Wanted};
 use proptest::prelude::*;
-use record::{Batch, Context, Demand, Flags, NameId, Record, Span, Stamp, ValueType, intern, pri, tag_id};
+use record::{
+    Batch, Context, Demand, Flags, NameId, Peer, Record, Span, Stamp, ValueType, intern, pri, tag_id,
+};
 use std::sync::Arc;
 use template::{Identity, Msg, NoScope, Scope, Template, TemplateOptions, sample};
 
@@ -200,6 +202,37 @@ fn text_is_not_copied_without_need() {
     assert_eq!(size("subst('nosuch' 'x' value('HOST'))"), 0);
     assert_eq!(size("subst('^web1' 'w' value('HOST'))"), 2 * 13);
     assert_eq!(size("rename('HOST' 'h')"), 0);
+    assert_eq!(size("set('$LOGHOST' value('copy'))"), "loghost".len());
+}
+
+/// What messages have in common that came the same way at the same time is printed once for those.
+#[test]
+fn what_is_common_is_that_of_each_message() {
+    let peer = |remote: &str| Peer::Inet {
+        remote: remote.parse().expect("an address"),
+        local: "127.0.0.1:514".parse().expect("an address"),
+        proxy: None,
+    };
+    let (mut cx, mut batch) = (context(), batch());
+    let from = |remote: &str| Context { peer: peer(remote), ..Context::local("s", "from", "tcp") };
+    batch.contexts = vec![Arc::new(from("192.0.2.1:1")), Arc::new(from("192.0.2.2:2"))];
+    batch.records = vec![batch.records[1]; 5];
+    batch.records[1].context = 1;
+    batch.set_received(3, Stamp { secs: 7, usec: 0, offset: 0 });
+    let texts = ["$SOURCEIP", "$LOGHOST/$SOURCEPORT at $R_UNIXTIME", "$R_UNIXTIME", "$HOST $S_UNIXTIME"];
+    for (number, text) in texts.into_iter().enumerate() {
+        let set = format!("set('{text}' value('common{number}'))");
+        rewrites(&set).iter().for_each(|rewrite| rewrite.apply(&mut batch, &[0, 1, 2, 3, 4], &mut cx));
+        let template = Template::compile(text, &TemplateOptions::default(), &NoScope).expect(text);
+        for index in 0..batch.records.len() {
+            let mut expected = Vec::new();
+            let msg = Msg { batch: &batch, record: &batch.records[index] };
+            template.render(msg, &mut cx.render, &mut expected);
+            let expected = String::from_utf8(expected).ok();
+            let set = value(&batch, index, &format!("common{number}")).map(|(text, _)| text);
+            assert_eq!(set, expected, "{text} of {index}");
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The compiled form of a template: a flat list of copies.
 
-use crate::date::Date;
+use crate::date::{Clock, Date};
 use crate::function::Function;
 use crate::macros::Fact;
 use crate::{Template, sdata};
@@ -110,6 +110,30 @@ impl Op {
         matches!(self, Op::Literal(_))
     }
 
+    /// Whether it prints the same for all messages of a batch that came the same way at the same time.
+    pub fn is_common(&self) -> bool {
+        match self {
+            Op::Literal(_) => true,
+            Op::Date(date) => matches!(date.clock, Clock::Received | Clock::Now),
+            Op::Fact(fact) => matches!(
+                fact,
+                Fact::LogHost
+                    | Fact::HostId
+                    | Fact::RunId
+                    | Fact::SourceIp
+                    | Fact::SourcePort
+                    | Fact::DestIp
+                    | Fact::DestPort
+                    | Fact::PeerIp
+                    | Fact::PeerPort
+                    | Fact::IpProto
+                    | Fact::Proto
+                    | Fact::ProtoName
+            ),
+            _ => false,
+        }
+    }
+
     pub fn reads(&self, demand: &mut Demand) {
         if let Some(name) = self.name() {
             demand.name(name);
@@ -127,7 +151,7 @@ impl Op {
                 }
             }
             Op::PriHeader => demand.pri = true,
-            Op::StampText(date) | Op::Date(date) => demand.stamp |= date.clock == crate::date::Clock::Message,
+            Op::StampText(date) | Op::Date(date) => demand.stamp |= date.clock == Clock::Message,
             Op::Fact(fact) => fact_reads(*fact, demand),
             Op::Nilable(header) => demand.name(header.name()),
             Op::NilableSdata => demand.sdata = true,

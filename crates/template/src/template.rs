@@ -119,6 +119,11 @@ impl Template {
         }
     }
 
+    /// Whether it prints the same for all messages of a batch with one context and one time of reception.
+    pub fn is_common(&self) -> bool {
+        self.steps.iter().all(|step| step.op.is_common())
+    }
+
     /// The sealed logs it makes entries of. What it prints are drafts then: [`crate::seal`] has to see them
     /// before anybody else does.
     pub fn chains(&self) -> &[Arc<slog::Chain>] {

@@ -2,7 +2,7 @@
 //! and goes nowhere.
 
 use super::Run;
-use crate::program::{Branch, FilterXOp, Row, Step};
+use crate::program::{FilterXOp, Row, Step};
 use crate::watch::{Event, Verdict};
 use filter::Judged;
 use filterx::{Block, Judgement, Outcome, Role};
@@ -44,19 +44,11 @@ impl Run<'_, '_> {
     }
 
     /// Messages that a branch has dropped since there were `before` of them count as taken by it.
-    pub(super) fn take_dropped(
-        &mut self,
-        before: usize,
-        branch: &Branch,
-        taken: &mut [bool],
-        gone: &mut [bool],
-    ) -> usize {
+    pub(super) fn take_dropped(&mut self, before: usize, marks: &mut [bool]) -> usize {
         let dropped = std::mem::take(&mut self.machine.dropped);
-        let new = dropped.get(before..).unwrap_or_default();
-        self.take(new, taken);
-        let newly_gone = if branch.is_final { self.take(new, gone) } else { 0 };
+        let newly_marked = self.take(dropped.get(before..).unwrap_or_default(), marks);
         self.machine.dropped = dropped;
-        newly_gone
+        newly_marked
     }
 
     fn watched_expressions(&mut self, step: &Step, op: &FilterXOp, selection: &mut Vec<u32>) -> bool {

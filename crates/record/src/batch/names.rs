@@ -8,6 +8,7 @@ use super::TAG_BASE;
 use crate::Seed;
 use crate::names::{NameId, lookup};
 use crate::tags::{TagId, known_tag, rank};
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -32,7 +33,7 @@ pub fn names_left_out() -> u64 {
 /// The names one batch has met, with the numbers they have in it.
 #[derive(Debug, Default)]
 pub struct BatchNames {
-    text: Vec<u8>,
+    text: String,
     met: Vec<Met>,
     /// Places in `met` plus one, found by hash; its length is a power of two.
     table: Vec<u32>,
@@ -72,6 +73,13 @@ struct Met {
     /// Of a tag.
     rank: u32,
     is_tag: bool,
+}
+
+impl Met {
+    /// Where its name stands in the text.
+    fn range(&self) -> Range<usize> {
+        self.start as usize..self.start as usize + self.len as usize
+    }
 }
 
 /// One for the whole process, so that a name has the same hash in every batch.
@@ -159,7 +167,7 @@ impl BatchNames {
     }
 
     fn text_of(&self, met: &Met) -> &[u8] {
-        self.text.get(met.start as usize..met.start as usize + met.len as usize).unwrap_or_default()
+        self.text.as_bytes().get(met.range()).unwrap_or_default()
     }
 
     #[cold]
@@ -244,7 +252,7 @@ impl BatchNames {
             rank: u32::MAX,
             is_tag: false,
         };
-        self.text.extend_from_slice(name);
+        self.text.push_str(text);
         self.met.push(met);
         if self.met.len() * 2 > self.table.len() {
             self.grow();
@@ -293,8 +301,7 @@ impl BatchNames {
 
     fn name_at(&self, index: Option<usize>) -> &str {
         let met = index.and_then(|index| self.met.get(index));
-        // What was put in is UTF-8.
-        met.and_then(|met| std::str::from_utf8(self.text_of(met)).ok()).unwrap_or_default()
+        met.and_then(|met| self.text.get(met.range())).unwrap_or_default()
     }
 
     #[inline(always)]
