@@ -13,6 +13,20 @@ const IN_SOURCES: [(&str, &str); 2] = [
     ("pcre2-sys", "upstream/deps/sljit/sljit_src/sljitLir.c"),
 ];
 
+/// What the licence of MIT grants, for crates that say no more than its name.
+const MIT: &str = "Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+documentation files (the \"Software\"), to deal in the Software without restriction, including without limitation the
+rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
+persons to whom the Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
+Software.
+
+THE SOFTWARE IS PROVIDED \"AS IS\", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.";
+
 /// One foreign crate in the program.
 #[derive(Debug, PartialEq, Eq)]
 struct Crate {
@@ -55,22 +69,30 @@ pub fn sbom(workspace: &Workspace) -> Result<String, String> {
 /// with the crates that it came with.
 pub fn notices(workspace: &Workspace) -> Result<String, String> {
     let crates = linked(workspace)?;
-    let folders = folders(workspace)?;
+    let known = packages(workspace)?;
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut notices = String::from("penstock contains these crates, under these licences:\n\n");
     for one in &crates {
         let id = format!("{} {}", one.name, one.version);
         notices.push_str(&format!("  {id}: {}\n", one.licence));
-        for file in folders.get(&id).map(|folder| licence_files(folder)).unwrap_or_default() {
+        let package = known.get(&id).ok_or_else(|| format!("{id} has no folder"))?;
+        let mut own = Vec::new();
+        for file in licence_files(&package.folder) {
             let text = std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?;
-            let text = String::from_utf8_lossy(&text).replace("\r\n", "\n");
-            texts.entry(text.trim().to_owned()).or_default().push(id.clone());
+            own.push(String::from_utf8_lossy(&text).replace("\r\n", "\n").trim().to_owned());
+        }
+        // A link to the file of a whole repository, which is not in the crate.
+        own.retain(|text| !(text.starts_with("../") && text.lines().count() == 1));
+        if own.is_empty() {
+            own.push(text_of_name(workspace, one, package)?);
         }
         for (_, source) in IN_SOURCES.iter().filter(|(name, _)| *name == one.name) {
-            let folder = folders.get(&id).ok_or_else(|| format!("{id} has no folder"))?;
-            let path = folder.join(source);
+            let path = package.folder.join(source);
             let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-            texts.entry(comments(&text)).or_default().push(id.clone());
+            own.push(comments(&text));
+        }
+        for text in own {
+            texts.entry(text).or_default().push(id.clone());
         }
     }
     for (text, ids) in texts {
@@ -128,17 +150,41 @@ fn checksums(lock: &str) -> BTreeMap<(String, String), String> {
     sums
 }
 
-/// Where the sources of each crate lie, by `name version`.
-fn folders(workspace: &Workspace) -> Result<BTreeMap<String, PathBuf>, String> {
+/// What Cargo knows of a crate.
+struct Package {
+    folder: PathBuf,
+    authors: String,
+}
+
+/// Where the sources of each crate lie and who wrote it, by `name version`.
+fn packages(workspace: &Workspace) -> Result<BTreeMap<String, Package>, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let text = run(&workspace.root, &cargo, &["metadata", "--locked", "--format-version=1"])?;
     let metadata: Value = serde_json::from_str(&text).map_err(|e| format!("cargo metadata: {e}"))?;
     let packages = metadata["packages"].as_array().into_iter().flatten();
-    let folders = packages.filter_map(|package| {
-        let folder = Path::new(package["manifest_path"].as_str()?).parent()?;
-        Some((format!("{} {}", package["name"].as_str()?, package["version"].as_str()?), folder.to_owned()))
+    let packages = packages.filter_map(|package| {
+        let folder = Path::new(package["manifest_path"].as_str()?).parent()?.to_owned();
+        let authors: Vec<&str> = package["authors"].as_array()?.iter().filter_map(Value::as_str).collect();
+        let authors = match authors[..] {
+            [] => format!("the authors of {}", package["name"].as_str()?),
+            _ => authors.join(", "),
+        };
+        let id = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
+        Some((id, Package { folder, authors }))
     });
-    Ok(folders.collect())
+    Ok(packages.collect())
+}
+
+/// The text of a licence of which a crate has the name alone.
+fn text_of_name(workspace: &Workspace, one: &Crate, package: &Package) -> Result<String, String> {
+    let has = |name| one.licence.split([' ', '/', '(', ')']).any(|word| word == name);
+    if has("Apache-2.0") {
+        return Ok(workspace.read("LICENSE")?.trim().to_owned());
+    }
+    if has("MIT") {
+        return Ok(format!("Copyright (c) {}\n\n{MIT}", package.authors));
+    }
+    Err(format!("{} {} has no text of its licence, {}", one.name, one.version, one.licence))
 }
 
 /// The comments that begin a source in C, up to the first directive.
@@ -169,6 +215,7 @@ fn licence_files(folder: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn crates_of_a_tree() {
@@ -201,6 +248,17 @@ mod tests {
             assert_eq!(component["hashes"][0]["content"].as_str().map(str::len), Some(64), "{component}");
         }
         let notices = notices(&workspace).expect("notices");
+        let named: BTreeSet<&str> = notices
+            .split(&"-".repeat(80))
+            .skip(1)
+            .flat_map(|part| part.trim_start().lines().next().unwrap_or_default().split(", "))
+            .collect();
+        for component in components {
+            let id =
+                format!("{} {}", component["name"].as_str().unwrap(), component["version"].as_str().unwrap());
+            assert!(named.contains(id.as_str()), "{id} has no text");
+        }
+        assert!(!notices.contains("\n../LICENSE"), "the place of a text is none");
         assert!(notices.contains("Permission is hereby granted"), "the texts are there");
         // Of what crates have copied from others.
         for name in ["University of Cambridge", "Zoltan Herczeg", "Meta Platforms", "UNICODE LICENSE"] {
