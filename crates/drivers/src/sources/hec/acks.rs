@@ -4,7 +4,7 @@ use super::replies::{BUSY, Reply};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Channels at one time.
 const CHANNELS_MAX: usize = 4096;
@@ -21,6 +21,13 @@ struct Channel {
     /// Whether each is dealt with.
     numbers: BTreeMap<u64, bool>,
     heard: Instant,
+}
+
+/// Where a channel begins: microseconds since 1970, which numbers in JSON hold exactly. A client that still
+/// asks for numbers of before, of another process or of a channel that was forgotten, is told of none of these.
+fn first_number() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_micros() as u64
 }
 
 /// A number that was given out.
@@ -40,7 +47,7 @@ impl Acks {
                 return Err(BUSY);
             }
         }
-        let fresh = || Channel { next: 0, numbers: BTreeMap::new(), heard: Instant::now() };
+        let fresh = || Channel { next: first_number(), numbers: BTreeMap::new(), heard: Instant::now() };
         let known = channels.entry(channel.to_owned()).or_insert_with(fresh);
         if known.numbers.len() >= NUMBERS_MAX {
             return Err(BUSY);
@@ -102,26 +109,41 @@ mod tests {
         let first = acks.give("a").expect("a number");
         let second = acks.give("a").expect("a number");
         let other = acks.give("b").expect("a number");
-        assert_eq!((first.number, second.number, other.number), (0, 1, 0));
-        assert_eq!(acks.ask("a", &[0, 1, 7]), [(0, false), (1, false), (7, false)]);
+        let (a, b) = (first.number, other.number);
+        assert_eq!(second.number, a + 1);
+        assert_eq!(acks.ask("a", &[a, a + 1, a + 7]), [(a, false), (a + 1, false), (a + 7, false)]);
         second.done();
-        assert_eq!(acks.ask("b", &[1]), [(1, false)]);
-        assert_eq!(acks.ask("a", &[0, 1]), [(0, false), (1, true)]);
-        assert_eq!(acks.ask("a", &[1]), [(1, false)]);
+        assert_eq!(acks.ask("b", &[b]), [(b, false)]);
+        assert_eq!(acks.ask("a", &[a, a + 1]), [(a, false), (a + 1, true)]);
+        assert_eq!(acks.ask("a", &[a + 1]), [(a + 1, false)]);
         drop(first);
-        assert_eq!(acks.ask("a", &[0]), [(0, false)]);
-        assert_eq!(acks.ask("c", &[0]), [(0, false)]);
+        assert_eq!(acks.ask("a", &[a]), [(a, false)]);
+        assert_eq!(acks.ask("c", &[a]), [(a, false)]);
+    }
+
+    #[test]
+    fn a_channel_of_another_process_does_not_give_the_same_numbers() {
+        let before = Arc::<Acks>::default().give("a").expect("a number").number;
+        std::thread::sleep(Duration::from_millis(1));
+        let acks: Arc<Acks> = Arc::default();
+        acks.give("a").expect("a number").done();
+        assert_eq!(acks.ask("a", &[before, 0]), [(before, false), (0, false)]);
+        // JSON's numbers are exact so far.
+        assert!(before < 1 << 53);
     }
 
     #[test]
     fn a_channel_that_never_asks_is_busy_in_the_end() {
         let acks: Arc<Acks> = Arc::default();
+        let mut last = 0;
         for _ in 0..NUMBERS_MAX {
-            acks.give("a").expect("a number").done();
+            let given = acks.give("a").expect("a number");
+            last = given.number;
+            given.done();
         }
         assert_eq!(acks.give("a").err(), Some(BUSY));
         assert!(acks.give("b").is_ok());
-        assert_eq!(acks.ask("a", &[3]), [(3, true)]);
+        assert_eq!(acks.ask("a", &[last]), [(last, true)]);
         assert!(acks.give("a").is_ok());
     }
 }
