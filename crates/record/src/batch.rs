@@ -17,7 +17,7 @@ pub use flags::Flags;
 pub use names::{
     BATCH_NAMES_BYTES_MAX, BATCH_NAMES_MAX, BatchNames, NAME_BYTES_MAX, name_key, names_left_out,
 };
-pub use packed::{Packer, packed_message};
+pub use packed::{Packer, Unpacker, packed_message};
 pub use types::FieldTypes;
 
 use crate::Span;

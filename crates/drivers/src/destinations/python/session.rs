@@ -6,7 +6,7 @@ use flight::{Outcome, Verdict};
 use guest::{Jobs, Order};
 use python::marshal::{self, Malformed, Reader};
 use python::{Ended, Fate, Fault, Messages, Names, Post, Sent};
-use record::{Batch, Context, Record, Stamp};
+use record::{Batch, Context, Record, Stamp, Unpacker};
 use std::sync::Arc;
 use std::time::Duration;
 use template::python::Values;
@@ -32,6 +32,7 @@ pub struct Session {
     values: Values,
     render: RenderContext,
     batch: Batch,
+    unpacker: Unpacker,
     /// Of each message of the batch, its number at the destination.
     numbers: Vec<u64>,
     /// The message that failed last, and how often.
@@ -44,8 +45,8 @@ impl Session {
             Values::of_driver(&taking.options, &taking.globals),
             RenderContext::new(taking.identity.clone()),
         );
-        let (batch, numbers, failing) = Default::default();
-        Session { taking, post, values, render, batch, numbers, failing }
+        let (batch, unpacker, numbers, failing) = Default::default();
+        Session { taking, post, values, render, batch, unpacker, numbers, failing }
     }
 
     /// Takes batches until the outlet is closed.
@@ -80,7 +81,7 @@ impl Session {
         self.render.begin_batch(received);
         self.render.number_all = true;
         for at in 0..load.count() {
-            let number = match self.batch.unpack(load.message(at)) {
+            let number = match self.unpacker.unpack(load.message(at), &mut self.batch) {
                 Some((_, number)) => number,
                 None => {
                     // Damaged, or of another version: the text is what it is.
