@@ -4,6 +4,7 @@ import sys
 import traceback
 
 from syslogng import _wire
+from syslogng.dest import LogDestination
 from syslogng.message import Batch, ReadOnly, _read
 
 # What send() and flush() return, with syslog-ng's numbers.
@@ -69,7 +70,9 @@ class Sender(Served):
     def __init__(self, name, value):
         super().__init__(name, value)
         self.opened = False
-        self.is_opened = getattr(value, "is_opened", None)
+        asked = getattr(value, "is_opened", None)
+        # That of the base is always true.
+        self.is_opened = None if getattr(asked, "__func__", None) is LogDestination.is_opened else asked
 
     def _open(self):
         """Whether it is open, or was opened."""
@@ -134,10 +137,10 @@ class Sender(Served):
             try:
                 value.seqnum = batch.number = number
                 result = call(message)
-                if result is not True and result != SUCCESS:
-                    result = result_of(result, "send")
-                else:
+                if result is True or result == SUCCESS:
                     result = SUCCESS
+                elif result != QUEUED:
+                    result = result_of(result, "send")
                 why = "send() returned {}".format(result) if result in (ERROR, RETRY, NOT_CONNECTED) else ""
             except (_wire.Gone, MemoryError):
                 raise
