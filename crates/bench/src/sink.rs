@@ -20,6 +20,8 @@ pub fn run(name: &str, args: &[OsString], serve: Serve) -> ExitCode {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         loop {
             let (stream, _) = listener.accept()?;
+            // As servers do: answers of several small pieces would wait for the acknowledgement of the first.
+            stream.set_nodelay(true)?;
             let out = File::options().create(true).append(true).open(file)?;
             std::thread::spawn(move || drop(serve(&stream, out, port)));
         }
