@@ -159,7 +159,7 @@ pub trait Subject: Send + Sync {
 
     /// Takes the passphrase of a private key's file.
     fn add_credential(&self, file: &str, secret: &str) -> Result<String, String> {
-        tls::unlock(Path::new(file), secret.as_bytes())
+        tls::unlock(Path::new(file), secret.as_bytes()).map_err(String::from)
     }
 
     /// Files with a passphrase, and what is known of it.

@@ -53,6 +53,7 @@ impl Fault {
     pub fn of_connection(error: &io::Error, said: impl Into<String>) -> Fault {
         let whose = match error.kind() {
             ErrorKind::ConnectionRefused
+            | ErrorKind::NotFound
             | ErrorKind::HostUnreachable
             | ErrorKind::NetworkUnreachable
             | ErrorKind::NetworkDown
@@ -63,6 +64,21 @@ impl Fault {
             | ErrorKind::NotConnected
             | ErrorKind::UnexpectedEof
             | ErrorKind::InvalidData => Whose::Peer,
+            _ => Whose::Local,
+        };
+        Fault { whose, said: said.into() }
+    }
+
+    /// Of a file that the configuration names: one that is not there or is something else is the
+    /// configuration's, one that may not be read or cannot be is this machine's.
+    pub fn of_file(error: &io::Error, said: impl Into<String>) -> Fault {
+        let whose = match error.kind() {
+            ErrorKind::NotFound
+            | ErrorKind::NotADirectory
+            | ErrorKind::IsADirectory
+            | ErrorKind::FileTooLarge
+            | ErrorKind::InvalidInput
+            | ErrorKind::InvalidData => Whose::Misconfigured,
             _ => Whose::Local,
         };
         Fault { whose, said: said.into() }
@@ -104,6 +120,13 @@ mod tests {
         assert_eq!(whose(ErrorKind::ConnectionRefused), Whose::Unreachable);
         assert_eq!(whose(ErrorKind::ConnectionReset), Whose::Peer);
         assert_eq!(whose(ErrorKind::AddrInUse), Whose::Local);
+    }
+
+    #[test]
+    fn of_a_file_what_is_named_wrongly_is_told_from_what_may_not_be_read() {
+        let whose = |kind: ErrorKind| Fault::of_file(&kind.into(), "cannot read").whose;
+        assert_eq!(whose(ErrorKind::NotFound), Whose::Misconfigured);
+        assert_eq!(whose(ErrorKind::PermissionDenied), Whose::Local);
     }
 
     #[test]

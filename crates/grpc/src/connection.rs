@@ -5,6 +5,7 @@ use crate::plan::Plan;
 use crate::sent::Sent;
 use crate::status::{Code, Status, is_to_repeat};
 use crate::timer::{Clock, Tasks};
+use diag::Fault;
 use http_client::{HeaderMap, Passed, header, said};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::client::conn::http2::{Builder, SendRequest};
@@ -23,6 +24,13 @@ pub enum Failure {
     Unknown(String),
     /// Not a byte of it was sent: the server had ended a connection that was kept.
     Stale,
+}
+
+/// Without a connection nothing was sent, whoever's fault that is.
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Failure {
+        Failure::Away(fault.into())
+    }
 }
 
 pub struct Connection {
@@ -48,7 +56,7 @@ pub struct Reply {
 }
 
 impl Connection {
-    pub async fn open(plan: &Plan) -> Result<Connection, String> {
+    pub async fn open(plan: &Plan) -> Result<Connection, Fault> {
         let passed: Arc<Passed> = Arc::default();
         let wire = plan.network.connect(&plan.url, &passed).await?;
         let mut builder = Builder::new(Tasks);
@@ -61,7 +69,7 @@ impl Connection {
         }
         let handshake = builder.handshake(wire).await;
         let (sender, driver) =
-            handshake.map_err(|error| format!("{}: {}", plan.url.authority, said(&error)))?;
+            handshake.map_err(|error| Fault::peer(said(&error)).at(&plan.url.authority))?;
         let driver = tokio::spawn(async move {
             // What goes wrong is said to whoever has called.
             let _ = driver.await;

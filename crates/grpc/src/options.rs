@@ -93,7 +93,7 @@ pub fn caller(address: (&str, &str), r: &mut Reading<'_>) -> Result<Caller, Repo
         None => (account, None),
     };
     // Read now, so that what is wrong shows with the first call at the latest.
-    let tls = secure.map(|options| Connector::load(&options).map_err(|error| error.to_string()));
+    let tls = secure.map(|options| Connector::load(&options));
     let mut plan = Plan {
         name: r.cx.id(),
         url,
@@ -128,7 +128,7 @@ fn says_what_for(s: &Settings) -> bool {
 /// Tokens, and the connections to their server.
 fn proof_of(wanted: Wanted, secure: Option<&tls::Options>, r: &mut Reading<'_>) -> Result<Proof, Reported> {
     let options = wanted.is_secure().then(|| secure.cloned().unwrap_or_else(secure::trusting_system));
-    let tls = options.map(|options| Connector::load(&options).map_err(|error| error.to_string()));
+    let tls = options.map(|options| Connector::load(&options));
     let proxies = match Proxies::of_environment(&|name| std::env::var(name).ok()) {
         Ok(proxies) => proxies,
         Err(error) => return r.wrong_at(r.s.span("cloud-auth"), error, "mend the environment"),

@@ -10,6 +10,7 @@ use crate::frame;
 use crate::status::{Code, Status};
 use crate::timer::{Clock, Tasks};
 use answer::Answer;
+use diag::Fault;
 use http_client::{HeaderMap, header, said};
 use http_server::{Stream, Wire};
 use hyper::body::{Body, Incoming};
@@ -56,8 +57,7 @@ pub trait Service: Send + Sync + 'static {
 }
 
 /// Serves a connection until its client goes, or is told to by `leave`: it may then end what it has begun.
-/// The error says what went wrong.
-pub async fn serve<S: Service>(stream: Stream, service: Arc<S>, leave: Arc<Notify>) -> Result<(), String> {
+pub async fn serve<S: Service>(stream: Stream, service: Arc<S>, leave: Arc<Notify>) -> Result<(), Fault> {
     let answer = service_fn(move |request| {
         let service = Arc::clone(&service);
         async move { Ok::<_, Infallible>(answered(&*service, request).await) }
@@ -78,7 +78,7 @@ pub async fn serve<S: Service>(stream: Stream, service: Arc<S>, leave: Arc<Notif
         }
         connection.as_mut().poll(cx)
     });
-    ended.await.map_err(|error| said(&error))
+    ended.await.map_err(|error| Fault::peer(said(&error)))
 }
 
 async fn answered<S: Service>(service: &S, request: Request<Incoming>) -> Response<Answer> {

@@ -166,7 +166,7 @@ impl Caller {
         let plan = Arc::clone(&self.plan);
         loop {
             if self.kept.as_ref().is_none_or(Connection::is_closed) {
-                self.kept = Some(Connection::open(&plan).await.map_err(Failure::Away)?);
+                self.kept = Some(Connection::open(&plan).await?);
             }
             let Some(connection) = &mut self.kept else { continue };
             match connection.call(ask.request(ask.message.clone()), &plan).await {

@@ -1,6 +1,7 @@
 //! Connections for guests that speak protocols of our own: names looked up, options of the kernel set, TLS
 //! begun.
 
+use diag::Fault;
 use rustls_pki_types::ServerName;
 use socket2::{SockRef, TcpKeepalive};
 use std::io;
@@ -62,11 +63,11 @@ pub enum Stream {
 }
 
 /// Begins TLS. The error says what is wrong with the certificate, say.
-pub async fn secure(stream: TcpStream, host: &str, connector: &Connector) -> Result<Stream, String> {
+pub async fn secure(stream: TcpStream, host: &str, connector: &Connector) -> Result<Stream, Fault> {
     let name = ServerName::try_from(host.to_owned())
-        .map_err(|_| format!("`{host}` is no host name a certificate could have"))?;
+        .map_err(|_| Fault::misconfigured(format!("`{host}` is no host name a certificate could have")))?;
     let session = TlsConnector::from(connector.client_config()?).connect(name, stream).await;
-    let session = session.map_err(|error| format!("TLS with {host}: {}", tls::said(&error)))?;
+    let session = session.map_err(|error| tls::fault(&error).at(&format!("TLS with {host}")))?;
     Ok(Stream::Secure(Box::new(session)))
 }
 

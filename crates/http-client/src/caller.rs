@@ -71,8 +71,8 @@ impl Caller {
             }
         }
         let passed: Arc<Passed> = Arc::default();
-        let wire = self.network.connect(&self.url, &passed).await.map_err(Failure::Away)?;
-        let mut connection = Connection::new(wire, passed, &self.url).await.map_err(Failure::Away)?;
+        let wire = self.network.connect(&self.url, &passed).await?;
+        let mut connection = Connection::new(wire, passed, &self.url).await?;
         let answer = self.ask_on(&mut connection, question).await?;
         self.kept = answer.is_whole.then_some(connection);
         Ok(answer)

@@ -4,6 +4,7 @@ use crate::proxies::{Proxies, Proxy};
 use crate::url::Url;
 use crate::wire::{Passed, Stream, Wire};
 use base64::Engine;
+use diag::Fault;
 use guest::net;
 use rustls_pki_types::ServerName;
 use std::io;
@@ -23,14 +24,14 @@ const PROXY_BYTES_MAX: usize = 16 * 1024;
 /// How connections are made.
 pub struct Network {
     /// For `https`, or why there is none.
-    tls: Option<Result<Arc<Connector>, String>>,
+    tls: Option<Result<Arc<Connector>, Fault>>,
     proxies: Proxies,
     /// What is to be spoken over TLS, RFC 7301, where servers want to be told.
     protocol: Option<&'static [u8]>,
 }
 
 impl Network {
-    pub fn new(tls: Option<Result<Arc<Connector>, String>>, proxy: Option<Url>) -> Network {
+    pub fn new(tls: Option<Result<Arc<Connector>, Fault>>, proxy: Option<Url>) -> Network {
         Network { tls, proxies: proxy.map(Proxies::named).unwrap_or_default(), protocol: None }
     }
 
@@ -52,43 +53,49 @@ impl Network {
     }
 
     /// A connection to the server of an address, through the proxy where there is one.
-    pub async fn connect(&self, url: &Url, passed: &Arc<Passed>) -> Result<Wire, String> {
+    pub async fn connect(&self, url: &Url, passed: &Arc<Passed>) -> Result<Wire, Fault> {
         let first = self.proxy(url).map_or(url, |proxy| &proxy.url);
         let dialed = tokio::time::timeout(CONNECT_MAX, net::tcp(&first.host, first.port)).await;
-        let stream = dialed
-            .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
-            .map_err(|error| format!("{}:{}: {error}", first.host, first.port))?;
+        let stream = dialed.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(|error| {
+            let place = format!("{}:{}", first.host, first.port);
+            Fault::of_connection(&error, error.to_string()).at(&place)
+        })?;
         if !url.is_secure {
             return Ok(Wire::new(Stream::Plain(stream), Arc::clone(passed)));
         }
         let begun = tokio::time::timeout(CONNECT_MAX, self.begin_tls(stream, url)).await;
-        let stream = begun.map_err(|_| format!("{}: no answer to the TLS handshake", url.authority))??;
+        let stream =
+            begun.map_err(|_| Fault::unreachable("no answer to the TLS handshake").at(&url.authority))??;
         Ok(Wire::new(stream, Arc::clone(passed)))
     }
 
-    async fn begin_tls(&self, mut stream: TcpStream, url: &Url) -> Result<Stream, String> {
+    async fn begin_tls(&self, mut stream: TcpStream, url: &Url) -> Result<Stream, Fault> {
         if let Some(proxy) = self.proxy(url) {
             tunnel(proxy, &mut stream, url).await?;
         }
         let connector = match &self.tls {
-            Some(connector) => connector.as_ref().map_err(String::clone)?,
-            None => return Err(format!("{}: nothing is known of how to encrypt", url.authority)),
+            Some(connector) => connector.as_ref().map_err(Fault::clone)?,
+            None => {
+                let why = "nothing is known of how to encrypt";
+                return Err(Fault::misconfigured(why).at(&url.authority));
+            }
         };
         let name = ServerName::try_from(url.host.clone())
-            .map_err(|_| format!("`{}` is no host name a certificate could have", url.host))?;
+            .map_err(|_| format!("`{}` is no host name a certificate could have", url.host))
+            .map_err(Fault::misconfigured)?;
         let mut config = connector.client_config()?;
         if let Some(protocol) = self.protocol {
             Arc::make_mut(&mut config).alpn_protocols = vec![protocol.to_vec()];
         }
         let session = TlsConnector::from(config).connect(name, stream).await;
-        let session =
-            session.map_err(|error| format!("TLS with {}: {}", url.authority, tls::said(&error)))?;
+        let with = format!("TLS with {}", url.authority);
+        let session = session.map_err(|error| tls::fault(&error).at(&with))?;
         Ok(Stream::Secure(Box::new(session)))
     }
 }
 
 /// Asks the proxy to let bytes through: RFC 9110 section 9.3.6.
-async fn tunnel(proxy: &Proxy, stream: &mut TcpStream, url: &Url) -> Result<(), String> {
+async fn tunnel(proxy: &Proxy, stream: &mut TcpStream, url: &Url) -> Result<(), Fault> {
     let host = if url.host.contains(':') { format!("[{}]", url.host) } else { url.host.clone() };
     let authority = format!("{host}:{}", url.port);
     let mut ask = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n");
@@ -96,21 +103,21 @@ async fn tunnel(proxy: &Proxy, stream: &mut TcpStream, url: &Url) -> Result<(), 
         ask.push_str(&format!("Proxy-Authorization: {words}\r\n"));
     }
     ask.push_str("\r\n");
-    let failed = |error: io::Error| format!("the proxy hung up: {error}");
+    let failed = |error: io::Error| Fault::peer(format!("the proxy hung up: {error}"));
     stream.write_all(ask.as_bytes()).await.map_err(failed)?;
     let mut said = Vec::new();
     while memchr::memmem::find(&said, b"\r\n\r\n").is_none() {
         if said.len() > PROXY_BYTES_MAX {
-            return Err("the proxy says too much".to_owned());
+            return Err(Fault::peer("the proxy says too much"));
         }
         if stream.read_buf(&mut said).await.map_err(failed)? == 0 {
-            return Err("the proxy hung up".to_owned());
+            return Err(Fault::peer("the proxy hung up"));
         }
     }
     let line = String::from_utf8_lossy(said.split(|b| *b == b'\r').next().unwrap_or_default()).into_owned();
     match line.split(' ').nth(1) {
         Some(status) if status.starts_with('2') => Ok(()),
-        _ => Err(format!("the proxy does not connect to {authority}: {line}")),
+        _ => Err(Fault::peer(format!("the proxy does not connect to {authority}: {line}"))),
     }
 }
 

@@ -4,6 +4,7 @@ use crate::answer::{Answer, BODY_BYTES_MAX};
 use crate::channel::Channel;
 use crate::url::Url;
 use crate::wire::{Passed, Wire};
+use diag::Fault;
 use hyper::Request;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::client::conn::http1::{self, SendRequest};
@@ -44,7 +45,7 @@ impl Body for Whole {
     }
 }
 
-/// Why there is no answer.
+/// Why there is no answer, by what is known of the request.
 #[derive(Debug)]
 pub enum Failure {
     /// Nothing of it was taken.
@@ -53,6 +54,13 @@ pub enum Failure {
     Unknown(String),
     /// Not a byte of it was sent: the server had ended a connection that was kept.
     Stale,
+}
+
+/// Without a connection nothing was sent, whoever's fault that is.
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Failure {
+        Failure::Away(fault.into())
+    }
 }
 
 pub struct Connection {
@@ -74,8 +82,8 @@ impl Drop for Connection {
 }
 
 impl Connection {
-    pub async fn new(wire: Wire, passed: Arc<Passed>, url: &Url) -> Result<Connection, String> {
-        let (sender, driver) = http1::handshake(wire).await.map_err(|error| said(&error))?;
+    pub async fn new(wire: Wire, passed: Arc<Passed>, url: &Url) -> Result<Connection, Fault> {
+        let (sender, driver) = http1::handshake(wire).await.map_err(|error| Fault::peer(said(&error)))?;
         let driver = tokio::spawn(async move {
             // What goes wrong is said to whoever has sent a request.
             let _ = driver.await;

@@ -12,6 +12,7 @@ use crate::plan::{HeaderValueOf, Plan, UrlOf};
 use crate::request::{Load, keys};
 use crate::url::Url;
 use crate::wire::Passed;
+use diag::Fault;
 use flight::Outcome;
 use guest::{Jobs, Order};
 use hyper::body::Bytes;
@@ -285,7 +286,7 @@ impl Session {
         loop {
             let mut connection = match self.take(url).await {
                 Some(connection) => connection,
-                None => self.connect(url).await.map_err(Failure::Away)?,
+                None => self.connect(url).await?,
             };
             self.passed = Arc::clone(&connection.passed);
             let request = match is_counted {
@@ -331,7 +332,7 @@ impl Session {
         self.kept.push(connection);
     }
 
-    async fn connect(&self, url: &Url) -> Result<Connection, String> {
+    async fn connect(&self, url: &Url) -> Result<Connection, Fault> {
         let passed: Arc<Passed> = Arc::default();
         let wire = self.plan.network.connect(url, &passed).await?;
         Connection::new(wire, passed, url).await

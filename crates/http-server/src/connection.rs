@@ -8,6 +8,7 @@ use crate::newcomers::{Newcomer, Newcomers};
 use crate::request::{Handler, Head, Request};
 use crate::stream::{Stream, Wire};
 use crate::timer::Clock;
+use diag::Fault;
 use hyper::body::Incoming;
 use hyper::header;
 use hyper::server::conn::http1;
@@ -106,10 +107,10 @@ async fn begun(shared: &Shared, stream: TcpStream, remote: SocketAddr) -> Option
     let Some(acceptor) = &shared.tls else { return Some(Stream::Plain(stream)) };
     let begun = async {
         let config = acceptor.server_config()?;
-        TlsAcceptor::from(config).accept(stream).await.map_err(|error| tls::said(&error))
+        TlsAcceptor::from(config).accept(stream).await.map_err(|error| tls::fault(&error))
     };
     let outcome = timeout(shared.limits.handshake_time, begun).await;
-    match outcome.unwrap_or_else(|_| Err("it takes too long".to_owned())) {
+    match outcome.unwrap_or_else(|_| Err(Fault::unreachable("it takes too long"))) {
         Ok(stream) => Some(Stream::Secure(Box::new(stream))),
         Err(error) => {
             let fields: [oplog::Field<'_>; 3] =

@@ -25,7 +25,7 @@ pub struct Inet {
     pub location: String,
     /// Read already, so that a reload finds the certificates of running sources; what cannot be read is said
     /// when it starts.
-    pub secure: Option<Result<Arc<tls::Acceptor>, String>>,
+    pub secure: Option<Result<Arc<tls::Acceptor>, Fault>>,
 }
 
 impl Inet {
@@ -94,8 +94,9 @@ pub fn cannot_listen(address: SocketAddr, error: &io::Error) -> Fault {
     Fault::local(format!("cannot listen on {address}: {error}{remedy}"))
 }
 
-/// Keys or certificates that are no use.
-pub fn cannot_serve(error: &str) -> Fault {
+/// Keys or certificates that are no use. `check` has said it where their files are named, whatever it is that
+/// keeps them from being read.
+pub fn cannot_serve(error: &Fault) -> Fault {
     Fault::misconfigured(format!("cannot serve TLS: {error}"))
 }
 

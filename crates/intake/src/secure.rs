@@ -5,6 +5,7 @@ mod input;
 mod slots;
 
 use super::listener::{HandOff, MADE_ROOM};
+use diag::Fault;
 use engine::hand_over::Part;
 use engine::profile::Doing;
 use engine::source::Source;
@@ -48,7 +49,7 @@ struct Handshake {
     hand_off: HandOff,
     context: Arc<Context>,
     until: Instant,
-    failure: Option<String>,
+    failure: Option<Fault>,
     _slot: Option<Slot>,
 }
 
@@ -71,11 +72,14 @@ impl SecurePort {
         let source = Arc::clone(&hand_off.source);
         let limit = hand_off.accepted.idle_timeout.map_or(HANDSHAKE_MAX, |idle| idle.min(HANDSHAKE_MAX));
         let until = Instant::now() + limit;
-        let acceptor = hand_off.accepted.secure.as_ref().ok_or_else(|| "there is no certificate".to_owned());
+        let acceptor = hand_off.accepted.secure.as_ref().ok_or_else(|| Fault::bug("there is no certificate"));
         let slot = Slot::take();
         let begun = acceptor.and_then(|acceptor| match &slot {
             Some(_) => acceptor.session(),
-            None => Err(format!("{HANDSHAKES_MAX} handshakes are under way on this worker already")),
+            None => {
+                let why = format!("{HANDSHAKES_MAX} handshakes are under way on this worker already");
+                Err(Fault::local(why))
+            }
         });
         let (session, failure) = match begun {
             Ok(mut session) => {
@@ -142,21 +146,23 @@ fn with_peer(context: Arc<Context>, session: &Session) -> Arc<Context> {
 
 impl Handshake {
     /// Goes on as far as it goes without waiting. Whether it is over.
-    fn advance(&mut self) -> Result<Option<After>, String> {
+    fn advance(&mut self) -> Result<Option<After>, Fault> {
         let Handshake { fd, session, failure, .. } = self;
-        let Some(session) = session else { return Err(failure.take().unwrap_or_default()) };
+        let Some(session) = session else {
+            return Err(failure.take().unwrap_or_else(|| Fault::bug("")));
+        };
         let mut buffer = [0u8; 16 * 1024];
         for _ in 0..HANDSHAKE_READS {
             let flushed = flush(fd, session);
             if let Some(error) = failure.take() {
                 return Err(error);
             }
-            flushed.map_err(|error| error.to_string())?;
+            flushed.map_err(|error| broken(&error))?;
             if session.is_open() && session.outgoing().is_empty() {
                 return Ok(None);
             }
             match rustix::io::read(&*fd, &mut buffer[..]) {
-                Ok(0) => return Err("the peer hung up".to_owned()),
+                Ok(0) => return Err(Fault::peer("the peer hung up")),
                 Ok(n) => {
                     let received = buffer.get(..n).unwrap_or_default();
                     if let Err(error) = session.handshake(received) {
@@ -167,11 +173,15 @@ impl Handshake {
                 }
                 Err(rustix::io::Errno::AGAIN) => return Ok(Some(After::Idle)),
                 Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(std::io::Error::from(error).to_string()),
+                Err(error) => return Err(broken(&error.into())),
             }
         }
         Ok(Some(After::Again))
     }
+}
+
+fn broken(error: &io::Error) -> Fault {
+    Fault::of_connection(error, error.to_string())
 }
 
 impl Port for SecurePort {
@@ -187,7 +197,7 @@ impl Port for SecurePort {
         self.source.does(Doing::Handshakes);
         match handshake.advance() {
             Ok(Some(After::Idle)) if handshake.hand_off.permit.is_to_go() => {
-                handshake.failure = Some(MADE_ROOM.to_owned());
+                handshake.failure = Some(Fault::local(MADE_ROOM));
                 After::Close
             }
             Ok(Some(after)) => after,
@@ -214,7 +224,7 @@ impl Port for SecurePort {
         match &mut self.phase {
             Phase::Open(port) => port.tick(now),
             Phase::Handshake(handshake) if now >= handshake.until => {
-                handshake.failure = Some("it was not over in time".to_owned());
+                handshake.failure = Some(Fault::unreachable("it was not over in time"));
                 false
             }
             _ => true,

@@ -190,7 +190,7 @@ fn fetched(bearer: &Bearer) -> Result<Logins, Wrong> {
         None => trusted.ca_file = Some(SYSTEM_CA.into()).filter(|file: &PathBuf| file.exists()),
     }
     // Read now, so that what is wrong shows with the first token at the latest.
-    let tls = url.is_secure.then(|| Connector::load(&trusted).map_err(|error| error.to_string()));
+    let tls = url.is_secure.then(|| Connector::load(&trusted));
     let network = Network::new(tls, None).through(proxies);
     Ok(Logins::Fetched(Arc::new(Fetched::new(bearer.clone(), &url, network))))
 }

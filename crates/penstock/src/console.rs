@@ -3,6 +3,7 @@
 
 use crate::program::Daemon;
 use crate::subject::Served;
+use diag::Fault;
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::{Arc, Weak};
@@ -38,7 +39,7 @@ impl Door {
     }
 
     /// Opens what is wanted for the first time.
-    pub fn begin(&self, program: &Arc<Daemon>, configured: Option<&Options>) -> Result<(), String> {
+    pub fn begin(&self, program: &Arc<Daemon>, configured: Option<&Options>) -> Result<(), Fault> {
         *self.program.lock() = Arc::downgrade(program);
         let Some(options) = self.wanted(configured) else { return Ok(()) };
         *self.open.lock() = Some(started(program, options)?);
@@ -92,6 +93,6 @@ impl Door {
     }
 }
 
-fn started(program: &Arc<Daemon>, options: Options) -> Result<Console, String> {
+fn started(program: &Arc<Daemon>, options: Options) -> Result<Console, Fault> {
     Console::start(options, Arc::new(Served::new(Arc::clone(program))))
 }

@@ -2,6 +2,7 @@
 
 use crate::answer::{self, Said};
 use crate::load::Load;
+use diag::Fault;
 use flight::{Outcome, Verdict};
 use guest::net::{self, Stream};
 use guest::{Detail, Jobs, Order};
@@ -119,7 +120,9 @@ impl Session {
     async fn connect(&self) -> Result<Stream, Outcome> {
         let opening = async {
             let (host, port) = (&self.plan.host, self.plan.port);
-            let stream = net::tcp(host, port).await.map_err(|error| error.to_string())?;
+            let stream = net::tcp(host, port)
+                .await
+                .map_err(|error| Fault::of_connection(&error, error.to_string()))?;
             match &self.plan.transport {
                 Transport::Tls(options) => {
                     let connector = Connector::load(options)?;
@@ -129,7 +132,9 @@ impl Session {
             }
         };
         let opened = timeout(CONNECT_MAX, opening).await;
-        opened.unwrap_or_else(|_| Err("no connection".to_owned())).map_err(Outcome::Away)
+        opened
+            .unwrap_or_else(|_| Err(Fault::unreachable("no connection")))
+            .map_err(|fault| Outcome::Away(fault.into()))
     }
 
     async fn converse(&self, stream: &mut Stream, bytes: &[u8]) -> Result<Said, Failure> {

@@ -40,7 +40,7 @@ pub fn server(r: &mut Reading<'_>) -> Result<Server, Reported> {
     let asked = secure::read_http(r.s, r.diags)?;
     // Read now, so that what is wrong shows with the first request at the latest. Roles are asked for over
     // TLS too.
-    let tls = Connector::load(&asked).map_err(|error| error.to_string());
+    let tls = Connector::load(&asked);
     let network = Arc::new(Network::new(Some(tls), None));
     let described = format!("{url} {bucket:?} {} {asked:?} {}", found.region, found.digest());
     Ok(Server {

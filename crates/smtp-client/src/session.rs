@@ -6,6 +6,7 @@ use crate::mail;
 use crate::reply::Reply;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use diag::Fault;
 use flight::{Outcome, Verdict};
 use guest::net::{self, Stream};
 use guest::{Answer, Jobs, Order};
@@ -160,8 +161,8 @@ impl Session {
 
     async fn connect(&self) -> Result<Open, Outcome> {
         let plan = &self.plan;
-        let away = |why: String| Outcome::Away(why);
-        let stream = net::tcp(&plan.host, plan.port).await.map_err(|error| away(error.to_string()))?;
+        let stream =
+            net::tcp(&plan.host, plan.port).await.map_err(|error| Outcome::Away(error.to_string()))?;
         let stream = match &plan.security {
             Security::Whole(options) => {
                 let connector = Connector::load(options).map_err(away)?;
@@ -198,13 +199,18 @@ impl Session {
 
     async fn hello(&self, dialog: &mut Dialog) -> Result<Reply, Outcome> {
         let name = &self.plan.mail.host;
-        let reply = dialog.ask(&format!("EHLO {name}")).await.map_err(Outcome::Away)?;
+        let reply = dialog.ask(&format!("EHLO {name}")).await.map_err(away)?;
         if !reply.is_final() {
             return if reply.is_good() { Ok(reply) } else { Err(refused(&reply)) };
         }
-        let reply = dialog.ask(&format!("HELO {name}")).await.map_err(Outcome::Away)?;
+        let reply = dialog.ask(&format!("HELO {name}")).await.map_err(away)?;
         if reply.is_good() { Ok(reply) } else { Err(refused(&reply)) }
     }
+}
+
+/// Of a connection that ended before anything was certain.
+fn away(fault: Fault) -> Outcome {
+    Outcome::Away(fault.into())
 }
 
 /// Of what has nothing to do with any mail.
@@ -225,15 +231,15 @@ async fn log_in(dialog: &mut Dialog, hello: &Reply, login: &Login) -> Result<(),
     let coded = |text: &str| Zeroizing::new(STANDARD.encode(text));
     let reply = if has("PLAIN") {
         let words = Zeroizing::new(format!("\0{}\0{}", login.user, login.password.as_str()));
-        dialog.ask(&format!("AUTH PLAIN {}", coded(&words).as_str())).await.map_err(Outcome::Away)?
+        dialog.ask(&format!("AUTH PLAIN {}", coded(&words).as_str())).await.map_err(away)?
     } else if has("LOGIN") {
         for line in ["AUTH LOGIN", coded(&login.user).as_str()] {
-            let reply = dialog.ask(line).await.map_err(Outcome::Away)?;
+            let reply = dialog.ask(line).await.map_err(away)?;
             if reply.code != 334 {
                 return Err(refused(&reply));
             }
         }
-        dialog.ask(coded(&login.password).as_str()).await.map_err(Outcome::Away)?
+        dialog.ask(coded(&login.password).as_str()).await.map_err(away)?
     } else {
         return Err(Outcome::Hold(
             "the server offers no login with a password (AUTH PLAIN, AUTH LOGIN)".to_owned(),
@@ -250,7 +256,7 @@ impl Open {
             return Ok(Sent::refused(why));
         }
         let from = format!("MAIL FROM:<{}>", plan.envelope_sender());
-        let reply = self.dialog.ask(&from).await.map_err(Outcome::Away)?;
+        let reply = self.dialog.ask(&from).await.map_err(away)?;
         match reply.code {
             _ if reply.is_good() => {}
             // Too large, as the server has it.
@@ -260,7 +266,7 @@ impl Open {
         let mut misses = Vec::new();
         let mut takers = 0;
         for to in plan.recipients() {
-            let reply = self.dialog.ask(&format!("RCPT TO:<{}>", to.address)).await.map_err(Outcome::Away)?;
+            let reply = self.dialog.ask(&format!("RCPT TO:<{}>", to.address)).await.map_err(away)?;
             match () {
                 () if reply.is_good() => takers += 1,
                 () if reply.is_final() => misses.push(format!("{}: {}", to.address, reply.words())),
@@ -269,18 +275,18 @@ impl Open {
             }
         }
         if takers == 0 {
-            let _ = self.dialog.ask("RSET").await.map_err(Outcome::Away)?;
+            let _ = self.dialog.ask("RSET").await.map_err(away)?;
             return Ok(Sent::refused(misses.join("; ")));
         }
-        let reply = self.dialog.ask("DATA").await.map_err(Outcome::Away)?;
+        let reply = self.dialog.ask("DATA").await.map_err(away)?;
         if reply.code != 354 {
             return match reply.is_final() {
                 true => Ok(Sent::refused(reply.words())),
                 false => self.reset(again(&reply)).await,
             };
         }
-        self.dialog.send(mail).await.map_err(Outcome::Away)?;
-        let reply = self.dialog.hear().await.map_err(Outcome::Unknown)?;
+        self.dialog.send(mail).await.map_err(away)?;
+        let reply = self.dialog.hear().await.map_err(|fault| Outcome::Unknown(fault.into()))?;
         Ok(match () {
             () if reply.is_good() && misses.is_empty() => Sent::Verdict(Verdict::Delivered, reply.words()),
             () if reply.is_good() => {
@@ -294,7 +300,7 @@ impl Open {
 
     /// Takes back what was begun of a mail.
     async fn reset(&mut self, outcome: Outcome) -> Result<Sent, Outcome> {
-        let _ = self.dialog.ask("RSET").await.map_err(Outcome::Away)?;
+        let _ = self.dialog.ask("RSET").await.map_err(away)?;
         Ok(Sent::Stop(outcome))
     }
 }

@@ -1,6 +1,7 @@
 //! What all batches of a destination have in common.
 
 use crate::server::About;
+use diag::Fault;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tls::Connector;
@@ -26,7 +27,7 @@ pub struct Login {
     /// A socket of this machine in the place of host and port.
     pub socket: Option<String>,
     /// How it is encrypted, or why it cannot be; `None`: in the clear.
-    pub tls: Option<Result<Arc<Connector>, String>>,
+    pub tls: Option<Result<Arc<Connector>, Fault>>,
     /// The same, for a library with sessions of its own.
     pub tls_files: Option<TlsFiles>,
 }

@@ -85,8 +85,8 @@ impl Postgres {
                 (client, tokio::spawn(async move { drop(connection.await) }).abort_handle())
             }
             Some(tls) => {
-                let tls = tls.as_ref().map_err(|why| NotDone::Hold(why.clone()))?;
-                let session = tls.client_config().map_err(NotDone::Hold)?;
+                let tls = tls.as_ref().map_err(|fault| NotDone::Hold(fault.said().to_owned()))?;
+                let session = tls.client_config().map_err(|fault| NotDone::Hold(fault.into()))?;
                 let session = MakeRustlsConnect::new((*session).clone());
                 let (client, connection) = config.connect(session).await.map_err(failed)?;
                 (client, tokio::spawn(async move { drop(connection.await) }).abort_handle())

@@ -8,6 +8,7 @@ use crate::reason;
 use crate::secrets::{self, Locked, State};
 use crate::session::Session;
 use crate::verifier::{ClientVerifier, ServerVerifier};
+use diag::Fault;
 use parking_lot::{Mutex, RwLock};
 use rustls::client::{Resumption, UnbufferedClientConnection};
 use rustls::crypto::CryptoProvider;
@@ -28,7 +29,7 @@ const EXPIRY_LOOK_SECONDS: i64 = 86_400;
 pub struct Endpoint<Config> {
     options: Options,
     /// Or what it waits for.
-    loaded: RwLock<Result<Loaded<Config>, String>>,
+    loaded: RwLock<Result<Loaded<Config>, Fault>>,
     /// When its certificates' ends were looked at, in seconds since 1970.
     looked: AtomicI64,
 }
@@ -50,11 +51,11 @@ impl Acceptor {
     /// Reads the files. Where the same options are in use already, their next sessions have what was read;
     /// when it cannot be read, what they had stays, and a message says so. A key that waits for its
     /// passphrase is no error: until it comes, sessions are refused with that reason.
-    pub fn load(options: &Options) -> Result<Arc<Acceptor>, String> {
+    pub fn load(options: &Options) -> Result<Arc<Acceptor>, Fault> {
         share(&ACCEPTORS, options, server_config(options))
     }
 
-    pub fn session(&self) -> Result<Session, String> {
+    pub fn session(&self) -> Result<Session, Fault> {
         let session = UnbufferedServerConnection::new(self.config()?);
         session.map(Session::server).map_err(|error| reason::session(&error))
     }
@@ -62,14 +63,15 @@ impl Acceptor {
 
 impl Connector {
     /// As [`Acceptor::load`].
-    pub fn load(options: &Options) -> Result<Arc<Connector>, String> {
+    pub fn load(options: &Options) -> Result<Arc<Connector>, Fault> {
         share(&CONNECTORS, options, client_config(options))
     }
 
     /// Begins a session with the host that is called this, a name or an address.
-    pub fn session(&self, host: &str) -> Result<Session, String> {
-        let name = ServerName::try_from(host.to_owned())
-            .map_err(|_| format!("`{host}` is no host name a certificate could have"))?;
+    pub fn session(&self, host: &str) -> Result<Session, Fault> {
+        let name = ServerName::try_from(host.to_owned()).map_err(|_| {
+            Fault::misconfigured(format!("`{host}` is no host name a certificate could have"))
+        })?;
         let session = UnbufferedClientConnection::new(self.config()?, name);
         session.map(Session::client).map_err(|error| reason::session(&error))
     }
@@ -77,7 +79,7 @@ impl Connector {
 
 impl Acceptor {
     /// For libraries that serve sessions of their own.
-    pub fn server_config(&self) -> Result<Arc<ServerConfig>, String> {
+    pub fn server_config(&self) -> Result<Arc<ServerConfig>, Fault> {
         self.config()
     }
 }
@@ -85,23 +87,28 @@ impl Acceptor {
 impl Connector {
     /// For client libraries that run sessions of their own. What it says of an error, [`said`] says in our
     /// words.
-    pub fn client_config(&self) -> Result<Arc<ClientConfig>, String> {
+    pub fn client_config(&self) -> Result<Arc<ClientConfig>, Fault> {
         self.config()
     }
 }
 
 /// The reason why a session of such a library failed, as the log says it elsewhere.
 pub fn said(error: &std::io::Error) -> String {
+    fault(error).into()
+}
+
+/// The same with whose fault it is.
+pub fn fault(error: &std::io::Error) -> Fault {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
         Some(inner) => reason::session(inner),
-        None => error.to_string(),
+        None => Fault::of_connection(error, error.to_string()),
     }
 }
 
 impl<Config> Endpoint<Config> {
-    fn config(&self) -> Result<Arc<Config>, String> {
+    fn config(&self) -> Result<Arc<Config>, Fault> {
         let loaded = self.loaded.read();
-        let loaded = loaded.as_ref().map_err(String::clone)?;
+        let loaded = loaded.as_ref().map_err(Fault::clone)?;
         let now = identity::now();
         if now - self.looked.load(Ordering::Relaxed) > EXPIRY_LOOK_SECONDS {
             self.looked.store(now, Ordering::Relaxed);
@@ -135,7 +142,7 @@ fn ends<Config>(known: &Known<Config>) -> Vec<Expiry> {
 }
 
 /// Takes the passphrase of a key file. What waits for it goes on. The outcome as a sentence.
-pub fn unlock(path: &Path, secret: &[u8]) -> Result<String, String> {
+pub fn unlock(path: &Path, secret: &[u8]) -> Result<String, Fault> {
     secrets::keep(path, secret)?;
     let mut errors = retry(&ACCEPTORS, path, server_config);
     errors.extend(retry(&CONNECTORS, path, client_config));
@@ -152,7 +159,7 @@ pub fn unlock(path: &Path, secret: &[u8]) -> Result<String, String> {
 type Read<Config> = Result<Loaded<Config>, Locked>;
 
 /// Reads anew whatever uses the file.
-fn retry<Config>(known: &Known<Config>, path: &Path, read: fn(&Options) -> Read<Config>) -> Vec<String> {
+fn retry<Config>(known: &Known<Config>, path: &Path, read: fn(&Options) -> Read<Config>) -> Vec<Fault> {
     let all: Vec<_> = known.lock().iter().filter_map(Weak::upgrade).collect();
     let mut errors = Vec::new();
     for endpoint in all.iter().filter(|endpoint| endpoint.options.secret_file() == Some(path)) {
@@ -168,12 +175,13 @@ fn share<Config>(
     known: &Known<Config>,
     options: &Options,
     read: Read<Config>,
-) -> Result<Arc<Endpoint<Config>>, String> {
+) -> Result<Arc<Endpoint<Config>>, Fault> {
     let mut known = known.lock();
     known.retain(|endpoint| endpoint.strong_count() > 0);
     let in_use = known.iter().filter_map(Weak::upgrade).find(|endpoint| endpoint.options == *options);
     let endpoint = in_use.unwrap_or_else(|| {
-        let (loaded, looked) = (RwLock::new(Err(String::new())), AtomicI64::new(0));
+        let (loaded, looked) =
+            (RwLock::new(Err(Fault::bug("its files are not read yet"))), AtomicI64::new(0));
         Arc::new(Endpoint { options: options.clone(), loaded, looked })
     });
     match read {
@@ -196,7 +204,7 @@ fn share<Config>(
 fn server_config(options: &Options) -> Read<ServerConfig> {
     let provider = Arc::new(provider(options));
     let own = identity::load(options, &provider, &options.sigalgs)?
-        .ok_or_else(|| "a TLS source needs key-file() and cert-file()".to_owned())?;
+        .ok_or_else(|| Fault::misconfigured("a TLS source needs key-file() and cert-file()"))?;
     let verifier = Arc::new(ClientVerifier::new(options, &own.beside, &provider)?);
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&versions(options))

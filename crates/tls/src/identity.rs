@@ -4,6 +4,7 @@ use crate::certificate::Certificate;
 use crate::options::Options;
 use crate::secrets::Locked;
 use crate::{keys, material, pkcs12};
+use diag::Fault;
 use rustls::SignatureAlgorithm;
 use rustls::SignatureScheme;
 use rustls::crypto::CryptoProvider;
@@ -46,11 +47,11 @@ pub fn load(
         }
         (None, Some(cert), Some(key)) => (material::chain(cert)?, keys::key(key)?, Vec::new(), cert),
         (None, None, None) => return Ok(None),
-        (None, Some(_), None) => return Err(Locked::Broken("cert-file() needs key-file()".to_owned())),
-        (None, None, Some(_)) => return Err(Locked::Broken("key-file() needs cert-file()".to_owned())),
+        (None, Some(_), None) => return Err(Fault::misconfigured("cert-file() needs key-file()").into()),
+        (None, None, Some(_)) => return Err(Fault::misconfigured("key-file() needs cert-file()").into()),
         (Some(_), ..) => {
             let text = "pkcs12-file() holds key and certificate: leave out key-file() and cert-file()";
-            return Err(Locked::Broken(text.to_owned()));
+            return Err(Fault::misconfigured(text).into());
         }
     };
     let ends = expiries(file, &chain);
@@ -78,15 +79,15 @@ fn certified(
     Ok(CertifiedKey::new(chain, key))
 }
 
-fn mismatch(options: &Options, cert: &Path, error: &rustls::Error) -> String {
+fn mismatch(options: &Options, cert: &Path, error: &rustls::Error) -> Fault {
     let key = options.key_file.as_deref().unwrap_or(cert).display();
     let cert = cert.display();
-    match error {
+    Fault::misconfigured(match error {
         rustls::Error::InconsistentKeys(_) => {
             format!("the key in {key} does not belong to the certificate in {cert}")
         }
         other => format!("the certificate in {cert} or the key in {key} cannot be used: {other}"),
-    }
+    })
 }
 
 fn expiries(file: &Path, chain: &[CertificateDer<'static>]) -> Vec<Expiry> {

@@ -1,5 +1,6 @@
 //! `keylog-file()`: secrets of sessions in the format Wireshark reads.
 
+use diag::Fault;
 use parking_lot::Mutex;
 use rustls::KeyLog;
 use std::io::Write;
@@ -9,13 +10,15 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct KeyFile(Mutex<std::fs::File>);
 
-pub fn open(path: &Path) -> Result<Arc<dyn KeyLog>, String> {
+pub fn open(path: &Path) -> Result<Arc<dyn KeyLog>, Fault> {
     use std::os::unix::fs::OpenOptionsExt;
     let mut options = std::fs::OpenOptions::new();
     // A FIFO that nobody reads is an error at once.
     let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
     let opened = options.append(true).create(true).mode(0o600).custom_flags(flags).open(path);
-    let file = opened.map_err(|error| format!("cannot write keylog-file({}): {error}", path.display()))?;
+    let file = opened.map_err(|error| {
+        Fault::of_file(&error, format!("cannot write keylog-file({}): {error}", path.display()))
+    })?;
     oplog::warning("The secrets of TLS sessions are written to a file", &[("file", &path.display())]);
     Ok(Arc::new(KeyFile(Mutex::new(file))))
 }

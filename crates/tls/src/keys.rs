@@ -5,6 +5,7 @@ use crate::der::{Der, OCTETS, SEQUENCE};
 use crate::material::{read, wrong};
 use crate::old_forms::{Pem, Scheme};
 use crate::secrets::{self, Locked};
+use diag::Fault;
 use pkcs8::der::Decode;
 use pkcs8::pkcs5::EncryptionScheme;
 use pkcs8::{EncryptedPrivateKeyInfo, SecretDocument};
@@ -27,19 +28,22 @@ pub fn key(path: &Path) -> Result<PrivateKeyDer<'static>, Locked> {
         let end = text.find(ENCRYPTED_END).map(|at| at + ENCRYPTED_END.len());
         let section = text.get(begin..end.unwrap_or(text.len())).unwrap_or_default();
         let (_, document) = SecretDocument::from_pem(section)
-            .map_err(|error| format!("the private key in {} cannot be read: {error}", path.display()))?;
+            .map_err(|error| format!("the private key in {} cannot be read: {error}", path.display()))
+            .map_err(Fault::misconfigured)?;
         return secrets::open(path, |secret| decrypted(path, document.as_bytes(), secret));
     }
     PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| {
         Locked::Broken(match error {
-            PemError::NoItemsFound => format!("no private key in {} (PEM is expected)", path.display()),
+            PemError::NoItemsFound => {
+                Fault::misconfigured(format!("no private key in {} (PEM is expected)", path.display()))
+            }
             error => wrong(path, "private key", &error),
         })
     })
 }
 
 /// An encrypted PKCS#8 key; `None` when the passphrase is wrong.
-pub fn decrypted(path: &Path, der: &[u8], secret: &[u8]) -> Result<Option<PrivateKeyDer<'static>>, String> {
+pub fn decrypted(path: &Path, der: &[u8], secret: &[u8]) -> Result<Option<PrivateKeyDer<'static>>, Fault> {
     if let Ok(info) = EncryptedPrivateKeyInfo::from_der(der)
         && let EncryptionScheme::Pbes2(_) = info.encryption_algorithm
     {
@@ -68,10 +72,10 @@ fn parsed(der: &[u8]) -> Option<PrivateKeyDer<'static>> {
     PrivateKeyDer::try_from(der).ok().map(|key| key.clone_key())
 }
 
-fn unsupported(path: &Path, why: &str) -> String {
-    format!(
+fn unsupported(path: &Path, why: &str) -> Fault {
+    Fault::misconfigured(format!(
         "the private key in {} is encrypted in a way that is not supported ({why}): write it anew with \
          `openssl pkcs8 -topk8`",
         path.display()
-    )
+    ))
 }

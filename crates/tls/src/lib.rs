@@ -29,7 +29,7 @@ mod words;
 
 pub use certificate::Certificate;
 pub use ciphers::{CipherList, cipher_list};
-pub use endpoint::{Acceptor, Connector, certificates, said, unlock};
+pub use endpoint::{Acceptor, Connector, certificates, fault, said, unlock};
 pub use fingerprint::Fingerprint;
 pub use identity::Expiry;
 pub use options::{Options, PeerVerify};

@@ -1,5 +1,6 @@
 //! Certificates and revocation lists from the files the configuration names.
 
+use diag::Fault;
 use rustls_pki_types::pem::{Error as PemError, PemObject};
 use rustls_pki_types::{CertificateDer, CertificateRevocationListDer};
 use std::io::ErrorKind;
@@ -10,11 +11,11 @@ const FILES_MAX: usize = 10_000;
 /// A key, chain or list beyond this is no such file.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-pub fn chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+pub fn chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, Fault> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&read(path)?).collect();
     match found {
         Ok(found) if found.is_empty() => {
-            Err(format!("no certificate in {} (PEM is expected)", path.display()))
+            Err(Fault::misconfigured(format!("no certificate in {} (PEM is expected)", path.display())))
         }
         Ok(found) => Ok(found),
         Err(error) => Err(wrong(path, "certificate", &error)),
@@ -23,7 +24,7 @@ pub fn chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
 
 /// Certificates of `ca-file()` and of every file of `ca-dir()`. A folder that cannot be read has none, as in
 /// OpenSSL: nobody is trusted because of it, and that is said.
-pub fn authorities(file: Option<&Path>, dir: Option<&Path>) -> Result<Vec<CertificateDer<'static>>, String> {
+pub fn authorities(file: Option<&Path>, dir: Option<&Path>) -> Result<Vec<CertificateDer<'static>>, Fault> {
     let mut found = match file {
         Some(path) => chain(path)?,
         None => Vec::new(),
@@ -41,7 +42,7 @@ pub fn authorities(file: Option<&Path>, dir: Option<&Path>) -> Result<Vec<Certif
     Ok(found)
 }
 
-pub fn revocation_lists(dir: Option<&Path>) -> Result<Vec<CertificateRevocationListDer<'static>>, String> {
+pub fn revocation_lists(dir: Option<&Path>) -> Result<Vec<CertificateRevocationListDer<'static>>, Fault> {
     let mut found = Vec::new();
     for path in files(dir)? {
         let lists: Result<Vec<_>, _> = CertificateRevocationListDer::pem_slice_iter(&read(&path)?).collect();
@@ -51,14 +52,18 @@ pub fn revocation_lists(dir: Option<&Path>) -> Result<Vec<CertificateRevocationL
     found.sort_by(|a, b| a.as_ref().cmp(b.as_ref()));
     found.dedup();
     match dir {
-        Some(dir) if found.is_empty() => Err(format!("no revocation list in {}", dir.display())),
+        Some(dir) if found.is_empty() => {
+            Err(Fault::misconfigured(format!("no revocation list in {}", dir.display())))
+        }
         _ => Ok(found),
     }
 }
 
-fn files(dir: Option<&Path>) -> Result<Vec<PathBuf>, String> {
+fn files(dir: Option<&Path>) -> Result<Vec<PathBuf>, Fault> {
     let Some(dir) = dir else { return Ok(Vec::new()) };
-    let failed = |error: std::io::Error| format!("cannot read the folder {}: {error}", dir.display());
+    let failed = |error: std::io::Error| {
+        Fault::of_file(&error, format!("cannot read the folder {}: {error}", dir.display()))
+    };
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(dir).map_err(failed)?.take(FILES_MAX) {
         let path = entry.map_err(failed)?.path();
@@ -70,13 +75,16 @@ fn files(dir: Option<&Path>) -> Result<Vec<PathBuf>, String> {
     Ok(paths)
 }
 
-pub fn read(path: &Path) -> Result<Vec<u8>, String> {
-    regular::read(path, FILE_BYTES_MAX).map_err(|error| match error.kind() {
-        ErrorKind::FileTooLarge => format!("{} is too large for a certificate or key", path.display()),
-        _ => format!("cannot read {}: {error}", path.display()),
+pub fn read(path: &Path) -> Result<Vec<u8>, Fault> {
+    regular::read(path, FILE_BYTES_MAX).map_err(|error| {
+        let said = match error.kind() {
+            ErrorKind::FileTooLarge => format!("{} is too large for a certificate or key", path.display()),
+            _ => format!("cannot read {}: {error}", path.display()),
+        };
+        Fault::of_file(&error, said)
     })
 }
 
-pub fn wrong(path: &Path, what: &str, error: &PemError) -> String {
-    format!("the {what} in {} cannot be read: {error}", path.display())
+pub fn wrong(path: &Path, what: &str, error: &PemError) -> Fault {
+    Fault::misconfigured(format!("the {what} in {} cannot be read: {error}", path.display()))
 }

@@ -7,6 +7,7 @@ mod status;
 
 use crate::reason;
 use answer::Answer;
+use diag::Fault;
 use rustls::RootCertStore;
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls_pki_types::{CertificateDer, CertificateRevocationListDer, TrustAnchor, UnixTime};
@@ -66,11 +67,11 @@ impl Staples {
         roots: Arc<RootCertStore>,
         lists: &[CertificateRevocationListDer<'static>],
         algorithms: WebPkiSupportedAlgorithms,
-    ) -> Result<Staples, String> {
+    ) -> Result<Staples, Fault> {
         let lists: Result<Vec<CertRevocationList<'static>>, _> =
             lists.iter().map(|der| OwnedCertRevocationList::from_der(der).map(Into::into)).collect();
-        let lists =
-            lists.map_err(|error| format!("a revocation list of crl-dir() cannot be used: {error}"))?;
+        let lists = lists.map_err(|error| format!("a revocation list of crl-dir() cannot be used: {error}"));
+        let lists = lists.map_err(Fault::misconfigured)?;
         Ok(Staples { roots, lists, algorithms })
     }
 

@@ -8,6 +8,7 @@
 use crate::der::{CONTEXT_0, Der, IMPLICIT_0, INTEGER, OCTETS, OID, SEQUENCE};
 use crate::old_forms::Scheme;
 use crate::{keys, material, secrets};
+use diag::Fault;
 use pkcs8::der::Decode;
 use pkcs8::pkcs5::EncryptionScheme;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
@@ -46,11 +47,12 @@ struct Found {
 }
 
 impl Found {
-    fn finished(self, path: &Path) -> Result<Contents, String> {
-        let key = self.key.ok_or_else(|| format!("no private key in {}", path.display()))?;
+    fn finished(self, path: &Path) -> Result<Contents, Fault> {
+        let key =
+            self.key.ok_or_else(|| Fault::misconfigured(format!("no private key in {}", path.display())))?;
         let mut chain = self.certificates;
         if chain.is_empty() {
-            return Err(format!("no certificate in {}", path.display()));
+            return Err(Fault::misconfigured(format!("no certificate in {}", path.display())));
         }
         // Its place among the others is not fixed.
         let belongs = |der: &CertificateDer<'static>| {
@@ -74,11 +76,15 @@ impl<'a> Reader<'a> {
         Reader { path, secret }
     }
 
+    fn wrong(&self, why: &str) -> Fault {
+        Fault::misconfigured(format!("{} {why}", self.path.display()))
+    }
+
     /// `None` when the passphrase is wrong.
-    fn contents(&self, bytes: &[u8]) -> Result<Option<Found>, String> {
+    fn contents(&self, bytes: &[u8]) -> Result<Option<Found>, Fault> {
         let mut found = Found::default();
         let safe = authenticated_safe(bytes)
-            .ok_or_else(|| format!("{} is no PKCS#12 container with a passphrase", self.path.display()))?;
+            .ok_or_else(|| self.wrong("is no PKCS#12 container with a passphrase"))?;
         let mut parts = Der(safe);
         while let Some(part) = parts.take(SEQUENCE) {
             let mut part = Der(part);
@@ -99,7 +105,7 @@ impl<'a> Reader<'a> {
         Ok(Some(found))
     }
 
-    fn decrypted(&self, content: &[u8]) -> Result<Option<Zeroizing<Vec<u8>>>, String> {
+    fn decrypted(&self, content: &[u8]) -> Result<Option<Zeroizing<Vec<u8>>>, Fault> {
         let parts = || {
             let mut outer = Der(Der(content).take(SEQUENCE)?);
             outer.take(INTEGER)?;
@@ -107,22 +113,20 @@ impl<'a> Reader<'a> {
             info.take(OID)?;
             Some((info.whole(SEQUENCE)?, info.take(IMPLICIT_0)?))
         };
-        let (scheme, bytes) =
-            parts().ok_or_else(|| format!("{} is not in a form that is read here", self.path.display()))?;
+        let (scheme, bytes) = parts().ok_or_else(|| self.wrong("is not in a form that is read here"))?;
         if let Ok(scheme @ EncryptionScheme::Pbes2(_)) = EncryptionScheme::from_der(scheme) {
             return Ok(scheme.decrypt(self.secret, bytes).ok().map(Zeroizing::new));
         }
         match Scheme::read(scheme) {
             Some(scheme) => Ok(scheme.decrypt(self.secret, bytes)),
-            None => Err(format!(
-                "{} is encrypted in a way that is not supported: take it apart with `openssl pkcs12 -legacy` and write it anew",
-                self.path.display()
+            None => Err(self.wrong(
+                "is encrypted in a way that is not supported: take it apart with `openssl pkcs12 -legacy` and write it anew",
             )),
         }
     }
 
     /// Whether the passphrase is good for all of them.
-    fn bags(&self, bags: &[u8], found: &mut Found) -> Result<bool, String> {
+    fn bags(&self, bags: &[u8], found: &mut Found) -> Result<bool, Fault> {
         // Decrypted with a wrong passphrase, it is not even a sequence.
         let Some(bags) = Der(bags).take(SEQUENCE) else { return Ok(false) };
         let mut bags = Der(bags);

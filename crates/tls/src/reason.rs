@@ -2,10 +2,35 @@
 
 use crate::ocsp::Refused;
 use crate::trust::Unwanted;
+use diag::Fault;
 use rustls::server::VerifierBuilderError;
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible, PeerMisbehaved};
 
-pub fn session(error: &Error) -> String {
+/// With whose fault it is. What the peer says of our certificate is for a person: another connection gets the
+/// same answer.
+pub fn session(error: &Error) -> Fault {
+    let said = words(error);
+    match error {
+        Error::AlertReceived(
+            AlertDescription::UnknownCA
+            | AlertDescription::BadCertificate
+            | AlertDescription::CertificateExpired
+            | AlertDescription::CertificateRevoked
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::UnsupportedCertificate
+            | AlertDescription::CertificateRequired
+            | AlertDescription::AccessDenied,
+        ) => Fault::misconfigured(said),
+        Error::EncryptError | Error::FailedToGetCurrentTime | Error::FailedToGetRandomBytes => {
+            Fault::local(said)
+        }
+        Error::InconsistentKeys(_) | Error::InvalidCertRevocationList(_) => Fault::misconfigured(said),
+        Error::HandshakeNotComplete => Fault::bug(said),
+        _ => Fault::peer(said),
+    }
+}
+
+fn words(error: &Error) -> String {
     match error {
         Error::NoCertificatesPresented => {
             "the peer has shown no certificate, and peer-verify() requires one".to_owned()
@@ -163,12 +188,27 @@ fn alert_text(alert: AlertDescription) -> String {
     .to_owned()
 }
 
-pub fn builder(error: &VerifierBuilderError) -> String {
-    match error {
+pub fn builder(error: &VerifierBuilderError) -> Fault {
+    Fault::misconfigured(match error {
         VerifierBuilderError::NoRootAnchors => "ca-file() and ca-dir() name no authority".to_owned(),
         VerifierBuilderError::InvalidCrl(error) => {
             format!("a revocation list of crl-dir() cannot be used: {error:?}")
         }
         other => other.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diag::Whose;
+
+    #[test]
+    fn what_a_person_has_to_mend_is_told_from_what_another_connection_may_do_better() {
+        let whose = |error: Error| session(&error).whose;
+        assert_eq!(whose(Error::AlertReceived(AlertDescription::UnknownCA)), Whose::Misconfigured);
+        assert_eq!(whose(Error::AlertReceived(AlertDescription::DecodeError)), Whose::Peer);
+        assert_eq!(whose(Error::InvalidCertificate(CertificateError::Expired)), Whose::Peer);
+        assert_eq!(whose(Error::FailedToGetRandomBytes), Whose::Local);
     }
 }

@@ -1,6 +1,7 @@
 //! Passphrases of private keys: given to the running program (`syslog-ng-ctl credentials add`), kept in its
 //! memory only, by the path of the file they open.
 
+use diag::Fault;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -48,13 +49,13 @@ pub fn states() -> Vec<(PathBuf, State)> {
 }
 
 /// Keeps a passphrase.
-pub(crate) fn keep(path: &Path, bytes: &[u8]) -> Result<(), String> {
+pub(crate) fn keep(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
     if bytes.len() > SECRET_BYTES_MAX {
-        return Err(format!("the passphrase is longer than {SECRET_BYTES_MAX} bytes"));
+        return Err(Fault::misconfigured(format!("the passphrase is longer than {SECRET_BYTES_MAX} bytes")));
     }
     let mut secrets = SECRETS.lock();
     if secrets.len() >= SECRETS_MAX && !secrets.contains_key(path) {
-        return Err(format!("there are {SECRETS_MAX} passphrases already"));
+        return Err(Fault::local(format!("there are {SECRETS_MAX} passphrases already")));
     }
     secrets.insert(path.to_owned(), Secret { bytes: Some(bytes.to_vec()), state: State::Unused });
     Ok(())
@@ -64,20 +65,20 @@ pub(crate) fn keep(path: &Path, bytes: &[u8]) -> Result<(), String> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Locked {
     /// It waits for a passphrase, which may still come.
-    Waits(String),
-    Broken(String),
+    Waits(Fault),
+    Broken(Fault),
 }
 
-impl From<String> for Locked {
-    fn from(text: String) -> Locked {
-        Locked::Broken(text)
+impl From<Fault> for Locked {
+    fn from(fault: Fault) -> Locked {
+        Locked::Broken(fault)
     }
 }
 
 /// What the passphrase of a file opens. `open` gives `None` for a wrong one.
 pub(crate) fn open<T>(
     path: &Path,
-    open: impl FnOnce(&[u8]) -> Result<Option<T>, String>,
+    open: impl FnOnce(&[u8]) -> Result<Option<T>, Fault>,
 ) -> Result<T, Locked> {
     let known = SECRETS.lock().get(path).and_then(|secret| secret.bytes.clone());
     let (outcome, state) = match known {
@@ -97,6 +98,8 @@ pub(crate) fn open<T>(
             _ => "it is encrypted and its passphrase is not known yet",
         };
         let path = path.display();
-        Locked::Waits(format!("{path}: {what}; give it with `syslog-ng-ctl credentials add --id {path}`"))
+        Locked::Waits(Fault::misconfigured(format!(
+            "{path}: {what}; give it with `syslog-ng-ctl credentials add --id {path}`"
+        )))
     })
 }

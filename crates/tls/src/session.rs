@@ -3,6 +3,7 @@
 
 use crate::certificate::Certificate;
 use crate::reason;
+use diag::Fault;
 use rustls::client::UnbufferedClientConnection;
 use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus};
@@ -104,7 +105,7 @@ impl Session {
     }
 
     /// Takes received bytes during the handshake.
-    pub fn handshake(&mut self, received: &[u8]) -> Result<Received, String> {
+    pub fn handshake(&mut self, received: &[u8]) -> Result<Received, Fault> {
         let mut buffer = std::mem::take(&mut self.pending);
         buffer.extend_from_slice(received);
         let mut early = std::mem::take(&mut self.early);
@@ -126,9 +127,9 @@ impl Session {
     }
 
     /// Decrypts the buffer onto the end of `plain`; an unfinished record at its end is kept for later.
-    pub fn decrypt(&mut self, buffer: &mut [u8], plain: &mut Vec<u8>) -> Result<Received, String> {
+    pub fn decrypt(&mut self, buffer: &mut [u8], plain: &mut Vec<u8>) -> Result<Received, Fault> {
         if self.failed {
-            return Err("the session has failed".to_owned());
+            return Err(Fault::bug("the session has failed"));
         }
         let mut at = 0;
         let outcome = loop {
@@ -170,7 +171,7 @@ impl Session {
     }
 
     /// Encrypts bytes of messages into the output.
-    pub fn encrypt(&mut self, bytes: &[u8]) -> Result<(), String> {
+    pub fn encrypt(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         self.write(|link, out| link.encrypt(bytes, out))
     }
 
@@ -182,10 +183,10 @@ impl Session {
 
     fn write(
         &mut self,
-        act: impl FnOnce(&mut dyn Write, &mut Vec<u8>) -> Result<(), String>,
-    ) -> Result<(), String> {
+        act: impl FnOnce(&mut dyn Write, &mut Vec<u8>) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         if self.failed || !self.is_open() {
-            return Err("there is no session".to_owned());
+            return Err(Fault::bug("there is no session"));
         }
         let Session { link, pending, out, .. } = self;
         let (discard, outcome) = match link {
@@ -278,8 +279,8 @@ fn append(out: &mut Vec<u8>, mut encode: impl FnMut(&mut [u8]) -> Result<usize, 
 
 /// A session that may send, whichever side it is.
 trait Write {
-    fn encrypt(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), String>;
-    fn close(&mut self, out: &mut Vec<u8>) -> Result<(), String>;
+    fn encrypt(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Fault>;
+    fn close(&mut self, out: &mut Vec<u8>) -> Result<(), Fault>;
 }
 
 /// Bytes a record adds to what it holds, at most, with a margin.
@@ -288,7 +289,7 @@ const RECORD_EXTRA: usize = 64;
 pub const RECORD_BYTES: usize = 16 * 1024;
 
 impl<Data> Write for rustls::unbuffered::WriteTraffic<'_, Data> {
-    fn encrypt(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+    fn encrypt(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         let (length, records) = (out.len(), bytes.len() / RECORD_BYTES + 1);
         let mut room = bytes.len() + records * RECORD_EXTRA;
         loop {
@@ -303,32 +304,32 @@ impl<Data> Write for rustls::unbuffered::WriteTraffic<'_, Data> {
                 }
                 Err(error) => {
                     out.truncate(length);
-                    return Err(error.to_string());
+                    return Err(Fault::local(error.to_string()));
                 }
             }
         }
     }
 
-    fn close(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+    fn close(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
         let done = append(out, |room| {
             self.queue_close_notify(room).map_err(|error| match error {
                 EncryptError::InsufficientSize(needed) => Some(needed.required_size),
                 EncryptError::EncryptExhausted => None,
             })
         });
-        if done { Ok(()) } else { Err("nothing more can be encrypted".to_owned()) }
+        if done { Ok(()) } else { Err(Fault::local("nothing more can be encrypted")) }
     }
 }
 
 fn with_traffic<Data>(
     status: UnbufferedStatus<'_, '_, Data>,
     out: &mut Vec<u8>,
-    act: impl FnOnce(&mut dyn Write, &mut Vec<u8>) -> Result<(), String>,
-) -> (usize, Result<(), String>) {
+    act: impl FnOnce(&mut dyn Write, &mut Vec<u8>) -> Result<(), Fault>,
+) -> (usize, Result<(), Fault>) {
     let UnbufferedStatus { discard, state } = status;
     let outcome = match state {
         Ok(ConnectionState::WriteTraffic(mut traffic)) => act(&mut traffic, out),
-        Ok(_) => Err("the session cannot send".to_owned()),
+        Ok(_) => Err(Fault::peer("the session cannot send")),
         Err(error) => Err(reason::session(&error)),
     };
     (discard, outcome)

@@ -53,7 +53,11 @@ impl World {
 }
 
 /// Hands everything over, `piece` bytes at a time, until both are quiet. What each side says to it.
-fn converse(server: &mut Session, client: &mut Session, piece: usize) -> Result<(), (&'static str, String)> {
+fn converse(
+    server: &mut Session,
+    client: &mut Session,
+    piece: usize,
+) -> Result<(), (&'static str, diag::Fault)> {
     while pour(client, server, piece).map_err(|error| ("server", error))?
         || pour(server, client, piece).map_err(|error| ("client", error))?
     {}
@@ -61,7 +65,7 @@ fn converse(server: &mut Session, client: &mut Session, piece: usize) -> Result<
 }
 
 /// Whether there was anything.
-fn pour(from: &mut Session, to: &mut Session, piece: usize) -> Result<bool, String> {
+fn pour(from: &mut Session, to: &mut Session, piece: usize) -> Result<bool, diag::Fault> {
     let any = !from.outgoing().is_empty();
     while !from.outgoing().is_empty() {
         let bytes: Vec<u8> = from.outgoing().iter().copied().take(piece).collect();
@@ -75,7 +79,7 @@ fn meet(
     server: &Options,
     client: &Options,
     host: &str,
-) -> Result<(Session, Session), (&'static str, String)> {
+) -> Result<(Session, Session), (&'static str, diag::Fault)> {
     let acceptor = Acceptor::load(server).expect("server");
     let connector = Connector::load(client).expect("client");
     let (mut server, mut client) =
@@ -89,7 +93,7 @@ fn meet(
 fn refused(server: &Options, client: &Options, host: &str, who: &str, why: &str) {
     match meet(server, client, host) {
         Ok(_) => panic!("not refused: {why}"),
-        Err((by, error)) => assert!(by == who && error.contains(why), "{by}: {error}"),
+        Err((by, error)) => assert!(by == who && error.said().contains(why), "{by}: {error}"),
     }
 }
 
@@ -250,7 +254,7 @@ fn plain_text_and_rubbish_are_named() {
     for bytes in [&b"<13>Nov 11 01:02:03 host app: text\n"[..], b"GET / HTTP/1.1\r\n\r\n"] {
         let mut session = acceptor.session().expect("session");
         let error = session.handshake(bytes).expect_err("not TLS");
-        assert!(error.contains("not TLS"), "{error}");
+        assert!(error.said().contains("not TLS"), "{error}");
         assert!(!session.outgoing().is_empty(), "the peer is told");
     }
     let mut session = acceptor.session().expect("session");
@@ -259,7 +263,7 @@ fn plain_text_and_rubbish_are_named() {
     hello.extend([7; 32]);
     hello.extend([0, 0, 2, 0, 47, 1, 0]);
     let error = session.handshake(&hello).expect_err("too old");
-    assert!(error.contains("no version of TLS"), "{error}");
+    assert!(error.said().contains("no version of TLS"), "{error}");
 }
 
 #[test]
@@ -277,7 +281,7 @@ fn files_that_cannot_be_used_are_named() {
         (Options::default(), "needs key-file() and cert-file()"),
     ] {
         let error = Acceptor::load(&options).err().expect("refused");
-        assert!(error.contains(expected), "{error}");
+        assert!(error.said().contains(expected), "{error}");
     }
 }
 

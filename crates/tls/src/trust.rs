@@ -4,6 +4,7 @@ use crate::certificate::{Certificate, Use};
 use crate::fingerprint::Fingerprint;
 use crate::names;
 use crate::options::Options;
+use diag::Fault;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use rustls::{
@@ -100,11 +101,11 @@ fn not_its_own(cert: &CertificateDer<'_>, error: Error) -> Error {
     }
 }
 
-pub fn roots(authorities: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore>, String> {
+pub fn roots(authorities: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore>, Fault> {
     let mut roots = RootCertStore::empty();
     let (added, _) = roots.add_parsable_certificates(authorities.iter().cloned());
     match added == 0 && !authorities.is_empty() {
-        true => Err("none of the certificates of ca-file() and ca-dir() can be read".to_owned()),
+        true => Err(Fault::misconfigured("none of the certificates of ca-file() and ca-dir() can be read")),
         false => Ok(Arc::new(roots)),
     }
 }

@@ -5,6 +5,7 @@ use crate::ocsp::Staples;
 use crate::options::Options;
 use crate::trust::{Trust, roots, verify_tls12_with_key};
 use crate::{material, names, reason};
+use diag::Fault;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{
@@ -41,7 +42,7 @@ pub struct ServerVerifier {
 fn authorities(
     options: &Options,
     beside: &[CertificateDer<'static>],
-) -> Result<Vec<CertificateDer<'static>>, String> {
+) -> Result<Vec<CertificateDer<'static>>, Fault> {
     let mut all = material::authorities(options.ca_file.as_deref(), options.ca_dir.as_deref())?;
     all.extend(beside.iter().filter(|der| !all.contains(der)).cloned().collect::<Vec<_>>());
     Ok(all)
@@ -52,7 +53,7 @@ impl ClientVerifier {
         options: &Options,
         beside: &[CertificateDer<'static>],
         provider: &Arc<CryptoProvider>,
-    ) -> Result<ClientVerifier, String> {
+    ) -> Result<ClientVerifier, Fault> {
         let authorities = authorities(options, beside)?;
         let lists = material::revocation_lists(options.crl_dir.as_deref())?;
         let roots = roots(&authorities)?;
@@ -80,7 +81,7 @@ impl ServerVerifier {
         options: &Options,
         beside: &[CertificateDer<'static>],
         provider: &Arc<CryptoProvider>,
-    ) -> Result<ServerVerifier, String> {
+    ) -> Result<ServerVerifier, Fault> {
         let authorities = authorities(options, beside)?;
         let lists = material::revocation_lists(options.crl_dir.as_deref())?;
         let roots = roots(&authorities)?;

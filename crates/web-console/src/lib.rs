@@ -16,6 +16,7 @@ mod sampler;
 pub use options::{Options, address, read};
 
 use control::Subject;
+use diag::Fault;
 use http_server::{Hosts, Limits, Server, Settings};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -27,17 +28,18 @@ pub struct Console {
 }
 
 impl Console {
-    /// Opens it. The error is a sentence.
-    pub fn start(options: Options, subject: Arc<dyn Subject>) -> Result<Console, String> {
-        let failed = |error: String| format!("cannot open the console at {}: {error}", options.address);
+    /// Opens it.
+    pub fn start(options: Options, subject: Arc<dyn Subject>) -> Result<Console, Fault> {
+        let place = format!("cannot open the console at {}", options.address);
+        let local = |error: std::io::Error| Fault::local(error.to_string()).at(&place);
         if let Some(objection) = options.objection() {
-            return Err(failed(objection.to_owned()));
+            return Err(Fault::misconfigured(objection).at(&place));
         }
-        let tls = options.tls.as_ref().map(tls::Acceptor::load).transpose().map_err(failed)?;
+        let tls = options.tls.as_ref().map(tls::Acceptor::load).transpose();
+        let tls = tls.map_err(|fault| fault.at(&place))?;
         let listener = transport::listen_tcp(options.address, &transport::SocketOptions::default(), BACKLOG)
-            .map_err(|error| failed(error.to_string()))?;
-        let handler =
-            handler::Pages::new(options.clone(), subject).map_err(|error| failed(error.to_string()))?;
+            .map_err(local)?;
+        let handler = handler::Pages::new(options.clone(), subject).map_err(local)?;
         let settings = Settings {
             name: "console".to_owned(),
             listener,
@@ -45,7 +47,7 @@ impl Console {
             limits: Limits::ASKED,
             hosts: Hosts::Named(options.hosts.clone()),
         };
-        let server = Server::start(settings, Arc::new(handler)).map_err(|error| failed(error.to_string()))?;
+        let server = Server::start(settings, Arc::new(handler)).map_err(local)?;
         let address = server.address();
         oplog::notice("Console is open", &[("address", &address)]);
         Ok(Console { server, options })

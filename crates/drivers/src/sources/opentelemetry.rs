@@ -141,7 +141,7 @@ fn message_bytes_max(s: &Settings, diags: &mut Diagnostics) -> Result<usize, Rep
 
 struct OtlpStart {
     inet: Inet,
-    acceptor: Option<Result<Arc<Acceptor>, String>>,
+    acceptor: Option<Result<Arc<Acceptor>, Fault>>,
     room: Arc<Places>,
 }
 

@@ -116,7 +116,7 @@ struct RequestStart {
     asked: Asked,
     driver: &'static str,
     handler: MakeHandler,
-    secure: Option<Result<Arc<tls::Acceptor>, String>>,
+    secure: Option<Result<Arc<tls::Acceptor>, Fault>>,
 }
 
 impl RequestStart {

@@ -1,6 +1,7 @@
 //! The bytes of messages behind an encrypted connection, and the answers to it.
 
 use crate::input::read_spare;
+use diag::Fault;
 use engine::reader::Input;
 use mio::Registry;
 use mio::unix::SourceFd;
@@ -43,7 +44,7 @@ pub(super) struct SecureInput {
     /// The peer has ended the session.
     pub(super) ended: bool,
     /// What broke it, to be said after what came before it.
-    pub(super) failed: Option<String>,
+    pub(super) failed: Option<Fault>,
 }
 
 impl Input for SecureInput {

@@ -42,7 +42,7 @@ fn key_opens(file: &Path, what: &str) {
         match keys::key(file) {
             Ok(key) => assert!(good && plain(&key) == expected(), "{what}"),
             Err(Locked::Waits(error)) => {
-                assert!(!good && error.contains("the passphrase is wrong"), "{what}: {error}")
+                assert!(!good && error.said().contains("the passphrase is wrong"), "{what}: {error}")
             }
             Err(Locked::Broken(error)) => panic!("{what}: {error}"),
         }
@@ -111,7 +111,10 @@ fn containers_of_old_times() {
                     assert_eq!(found.chain.len(), 2, "{way} {key_way}");
                 }
                 Err(Locked::Waits(error)) => {
-                    assert!(!good && error.contains("the passphrase is wrong"), "{way} {key_way}: {error}");
+                    assert!(
+                        !good && error.said().contains("the passphrase is wrong"),
+                        "{way} {key_way}: {error}"
+                    );
                 }
                 Err(Locked::Broken(error)) => panic!("{way} {key_way}: {error}"),
             }
@@ -160,7 +163,7 @@ fn what_is_not_read_is_named() {
         ("body", pem("DEK-Info: DES-CBC,0011223344556677", "A*"), "its base64 is damaged"),
     ] {
         let Err(Locked::Broken(error)) = keys::key(&file(name, &text)) else { panic!("{name} is read") };
-        assert!(error.contains(expected) && error.contains("openssl pkcs8 -topk8"), "{error}");
+        assert!(error.said().contains(expected) && error.said().contains("openssl pkcs8 -topk8"), "{error}");
     }
     // A damaged body is a passphrase that does not fit.
     let damaged = file("damaged", &pem("DEK-Info: AES-256-CBC,00112233445566770011223344556677", "AAAA"));

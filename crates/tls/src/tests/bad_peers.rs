@@ -33,10 +33,10 @@ fn shown(server: &Options, chain: Vec<CertificateDer<'static>>, why: &str) {
 }
 
 #[track_caller]
-fn said(outcome: Result<(), String>, why: &str) {
+fn said(outcome: Result<(), diag::Fault>, why: &str) {
     match outcome {
         Ok(()) => panic!("not refused: {why}"),
-        Err(error) => assert!(error.contains(why), "`{why}` is wanted: {error}"),
+        Err(error) => assert!(error.said().contains(why), "`{why}` is wanted: {error}"),
     }
 }
 

@@ -32,12 +32,12 @@ fn opens_with_its_passphrase(server: &Options, file: &Path, secret: &[u8]) {
     let acceptor = Acceptor::load(&server).expect("it waits");
     let error = acceptor.session().err().expect("locked");
     assert!(
-        error.contains("its passphrase is not known yet") && error.contains("credentials add"),
+        error.said().contains("its passphrase is not known yet") && error.said().contains("credentials add"),
         "{error}"
     );
     assert_eq!(state(file), Some(State::Pending));
     let error = unlock(file, b"guess").expect_err("wrong");
-    assert!(error.contains("the passphrase is wrong"), "{error}");
+    assert!(error.said().contains("the passphrase is wrong"), "{error}");
     assert_eq!(state(file), Some(State::InvalidPassword));
     assert!(unlock(file, secret).expect("good").contains("is good"));
     assert_eq!(state(file), Some(State::Success));
@@ -106,7 +106,7 @@ fn what_cannot_be_read_is_named() {
         (Options { pkcs12_file: Some(garbage), ..pair }, "leave out key-file() and cert-file()"),
     ] {
         let error = Acceptor::load(&options).err().expect("refused");
-        assert!(error.contains(expected), "{error}");
+        assert!(error.said().contains(expected), "{error}");
     }
 }
 
@@ -195,7 +195,7 @@ fn certificates_of_version_1() {
         );
     }
     let other = Options { key_file: Some(world.server.key.clone()), ..old };
-    assert!(Acceptor::load(&other).err().expect("refused").contains("does not belong"));
+    assert!(Acceptor::load(&other).err().expect("refused").said().contains("does not belong"));
 }
 
 fn with_trust(identity: &crate::testing::Identity, trust: &Options) -> Options {

@@ -36,7 +36,7 @@ pub fn client(
 }
 
 /// What the server says to the client, if it says anything.
-pub fn attack(server: &Options, client: &mut ClientConnection) -> Result<crate::Session, String> {
+pub fn attack(server: &Options, client: &mut ClientConnection) -> Result<crate::Session, diag::Fault> {
     let mut session = Acceptor::load(server).expect("a server").session().expect("a session");
     loop {
         let mut bytes = Vec::new();

@@ -39,7 +39,7 @@ fn server(chain: &[&[u8]], key: &std::path::Path, staple: Option<Vec<u8>>, tls13
 }
 
 /// What the client says to the server.
-fn meet(client: &Options, server: &mut ServerConnection) -> Result<(), String> {
+fn meet(client: &Options, server: &mut ServerConnection) -> Result<(), diag::Fault> {
     let mut session = Connector::load(client)?.session(HOST)?;
     loop {
         let mut hello = session.outgoing();
@@ -70,7 +70,7 @@ impl World {
     }
 
     /// Both versions of TLS, the client wanting answers.
-    fn shown(&self, staple: Option<Vec<u8>>) -> Result<(), String> {
+    fn shown(&self, staple: Option<Vec<u8>>) -> Result<(), diag::Fault> {
         let client = Options { ocsp_stapling_verify: true, ..self.client() };
         let outcomes = [true, false].map(|tls13| {
             let mut server = server(&[&self.server.der], &self.server.key, staple.clone(), tls13);
@@ -119,8 +119,8 @@ fn bad_answers_keep_it_out_with_the_reason() {
         (by(&forger), "the signature of its OCSP answer is wrong"),
     ] {
         let error = world.shown(staple).expect_err(why);
-        assert!(error.starts_with("the certificate of the peer is refused: "), "{error}");
-        assert!(error.contains(why), "`{why}` is wanted: {error}");
+        assert!(error.said().starts_with("the certificate of the peer is refused: "), "{error}");
+        assert!(error.said().contains(why), "`{why}` is wanted: {error}");
     }
 }
 
@@ -134,17 +134,17 @@ fn the_chain_is_looked_at_first_and_without_the_option_nothing_is() {
     let shown = || server(&[&world.server.der], &world.server.key, staple.clone(), true);
     let nobody = wanted(Options { ca_file: None, ..world.client() });
     let error = meet(&nobody, &mut shown()).expect_err("nobody is trusted");
-    assert!(error.contains("no authority of ca-file() or ca-dir() has signed it"), "{error}");
+    assert!(error.said().contains("no authority of ca-file() or ca-dir() has signed it"), "{error}");
     // Whoever asks for answers gets them looked at, even if it looks at nothing else; and that needs an
     // authority.
     let peer_verify = PeerVerify::named("optional-untrusted").expect("a mode");
     assert_eq!(meet(&Options { peer_verify, ..wanted(world.client()) }, &mut shown()), Ok(()));
     let blind = Options { peer_verify, ..nobody };
     let error = meet(&blind, &mut shown()).expect_err("nobody could have answered");
-    assert!(error.contains("its OCSP answer cannot be verified: no authority"), "{error}");
+    assert!(error.said().contains("its OCSP answer cannot be verified: no authority"), "{error}");
     // So with a certificate that is trusted by its fingerprint.
     let print = crate::Fingerprint::sha256(&world.server.der);
     let known = wanted(Options { ca_file: None, trusted_fingerprints: vec![print], ..world.client() });
     let error = meet(&known, &mut shown()).expect_err("nobody could have answered");
-    assert!(error.contains("its OCSP answer cannot be verified: no authority"), "{error}");
+    assert!(error.said().contains("its OCSP answer cannot be verified: no authority"), "{error}");
 }

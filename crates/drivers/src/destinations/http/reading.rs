@@ -213,7 +213,7 @@ impl Reader<'_, '_> {
             || self.r.s.bool("accept-redirects") == Some(true)
             || urls.iter().any(|url| !matches!(url, UrlOf::Fixed(url) if !url.is_secure));
         // Read now, so that what is wrong shows with the first request at the latest.
-        let tls = may_encrypt.then(|| Connector::load(&asked).map_err(|error| error.to_string()));
+        let tls = may_encrypt.then(|| Connector::load(&asked));
         let proxies = match self.r.s.text("proxy").map(str::to_owned) {
             None => match Proxies::of_environment(&|name| std::env::var(name).ok()) {
                 Ok(proxies) => proxies,

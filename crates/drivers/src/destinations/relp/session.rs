@@ -1,6 +1,7 @@
 //! What is said on one RELP connection, without the connection: numbers given to messages, answers matched to
 //! them, the window.
 
+use diag::Fault;
 use engine::Chunk;
 use std::collections::VecDeque;
 use wire::relp::{self, Command, Offers, Reader, Response};
@@ -131,8 +132,8 @@ impl RelpSession {
         }
     }
 
-    /// Looks at what was received. The error says what is wrong with it, when it is not RELP.
-    pub fn hear(&mut self, heard: &mut Heard) -> Result<(), String> {
+    /// Looks at what was received, which is the server's fault when it is not RELP.
+    pub fn hear(&mut self, heard: &mut Heard) -> Result<(), Fault> {
         let input = std::mem::take(&mut self.input);
         let mut reader = self.reader.clone();
         let mut wrong = None;
@@ -142,13 +143,13 @@ impl RelpSession {
             }
         });
         self.reader = reader;
-        let consumed = outcome.map_err(|error| error.to_string())?;
+        let consumed = outcome.map_err(|error| Fault::peer(error.to_string()))?;
         self.input = input;
         self.input.drain(..consumed);
         wrong.map_or(Ok(()), Err)
     }
 
-    fn frame(&mut self, txnr: u32, command: Command, data: &[u8], heard: &mut Heard) -> Result<(), String> {
+    fn frame(&mut self, txnr: u32, command: Command, data: &[u8], heard: &mut Heard) -> Result<(), Fault> {
         match command {
             Command::Rsp => {}
             Command::ServerClose => {
@@ -156,16 +157,18 @@ impl RelpSession {
                 heard.ended = true;
                 return Ok(());
             }
-            _ => return Err("the server sends what only a client may".to_owned()),
+            _ => return Err(Fault::peer("the server sends what only a client may")),
         }
-        let response = Response::parse(data).ok_or("the server's answer cannot be read")?;
+        let response = Response::parse(data);
+        let response = response.ok_or_else(|| Fault::peer("the server's answer cannot be read"))?;
         let words = || String::from_utf8_lossy(response.words).into_owned();
         if self.phase == Phase::Opening {
             if txnr != 1 || response.code != 200 {
-                return Err(format!("the server refuses the session: {} {}", response.code, words()));
+                let why = format!("the server refuses the session: {} {}", response.code, words());
+                return Err(Fault::peer(why));
             }
             let offers = Offers::parse(response.data);
-            offers.check()?;
+            offers.check().map_err(Fault::peer)?;
             self.phase = Phase::Open;
             heard.opened = Some(offers.software);
             return Ok(());
@@ -179,13 +182,14 @@ impl RelpSession {
             // The answer to `close`.
             return match self.phase == Phase::Ended {
                 true => Ok(()),
-                false => Err(format!("the server answers number {txnr}, which was not sent")),
+                false => Err(Fault::peer(format!("the server answers number {txnr}, which was not sent"))),
             };
         };
         if response.code != 200 {
             if distance > 0 {
                 // It is sent again, and refused again, when those before it are through.
-                return Err(format!("the server cannot take a message: {} {}", response.code, words()));
+                let why = format!("the server cannot take a message: {} {}", response.code, words());
+                return Err(Fault::peer(why));
             }
             heard.refused = Some(format!("{} {}", response.code, words()));
             return Ok(());
@@ -224,7 +228,7 @@ mod tests {
     }
 
     /// Byte by byte.
-    fn hear(session: &mut RelpSession, words: &[u8]) -> Result<Heard, String> {
+    fn hear(session: &mut RelpSession, words: &[u8]) -> Result<Heard, Fault> {
         let mut heard = Heard::default();
         for byte in words {
             session.input().push(*byte);
@@ -254,7 +258,7 @@ mod tests {
         session.send(&chunk(&["a", "b", "c"]));
         assert_eq!(hear(&mut session, b"4 rsp 6 200 OK\n2 rsp 6 200 OK\n").expect("good").acknowledged, 1);
         assert_eq!(hear(&mut session, b"3 rsp 6 200 OK\n").expect("good").acknowledged, 2);
-        assert!(hear(&mut session, b"9 rsp 6 200 OK\n").is_err_and(|e| e.contains("number 9")));
+        assert!(hear(&mut session, b"9 rsp 6 200 OK\n").is_err_and(|e| e.said().contains("number 9")));
     }
 
     #[test]
@@ -275,10 +279,10 @@ mod tests {
         let heard = hear(&mut session, b"2 rsp 6 200 OK\n3 rsp 11 500 no room\n").expect("good");
         assert_eq!((heard.acknowledged, heard.refused.as_deref()), (1, Some("500 no room")));
         let mut session = RelpSession::new(9);
-        assert!(hear(&mut session, b"1 rsp 8 500 busy\n").is_err_and(|e| e.contains("500 busy")));
+        assert!(hear(&mut session, b"1 rsp 8 500 busy\n").is_err_and(|e| e.said().contains("500 busy")));
         let mut session = RelpSession::new(9);
         let strange = b"1 rsp 36 200 OK\nrelp_version=0\ncommands=other\n";
-        assert!(hear(&mut session, strange).is_err_and(|e| e.contains("syslog")));
+        assert!(hear(&mut session, strange).is_err_and(|e| e.said().contains("syslog")));
         assert!(hear(&mut RelpSession::new(9), b"220 mail.example.com ESMTP\n").is_err());
         assert!(hear(&mut opened(9), b"2 syslog 1 x\n").is_err());
     }

@@ -89,7 +89,7 @@ impl RelpSink {
             return self.left(&format!("the server cannot take a message: {why}"), None, now);
         }
         match (understood, outcome) {
-            (Err(why), _) => self.left(&why, None, now),
+            (Err(fault), _) => self.left(fault.said(), None, now),
             (_, Err(error)) => self.left("I/O error occurred while reading", Some(&error), now),
             _ if heard.ended => self.left("the server has ended the session", None, now),
             (_, Ok(false)) => self.left("EOF occurred while idle", None, now),

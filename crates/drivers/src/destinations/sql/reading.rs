@@ -138,7 +138,7 @@ fn login(r: &mut Reading<'_>, kind: Kind) -> Result<Login, Reported> {
     // Read now, so that what is wrong shows with the first connection at the latest.
     let tls = asked.filter(|_| kind == Kind::Postgres).map(|mut options| {
         options.sni = true;
-        Connector::load(&options).map_err(|error| error.to_string())
+        Connector::load(&options)
     });
     Ok(Login { host, port, user, password, database, socket, tls, tls_files })
 }

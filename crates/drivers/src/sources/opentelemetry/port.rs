@@ -1,6 +1,7 @@
 //! One client: the runtime speaks with it, the worker makes messages of its requests.
 
 use super::inbox::{Fate, Inbox, Places};
+use diag::Fault;
 use engine::hand_over::Part;
 use engine::reader::Described;
 use engine::source::Source;
@@ -140,8 +141,8 @@ fn begin(
     let (inbox, leave, failure) = (Arc::clone(inbox), Arc::clone(leave), Arc::clone(failure));
     let task = runtime.spawn(async move {
         let spoken = speak(fd, acceptor, Arc::clone(&inbox), leave).await;
-        if let Err(why) = spoken {
-            failure.lock().get_or_insert(why);
+        if let Err(fault) = spoken {
+            failure.lock().get_or_insert(fault.into());
         }
         inbox.end();
     });
@@ -153,14 +154,14 @@ async fn speak(
     acceptor: Option<Arc<Acceptor>>,
     inbox: Arc<Inbox>,
     leave: Arc<Notify>,
-) -> Result<(), String> {
-    let stream = TcpStream::from_std(fd.into()).map_err(|error| error.to_string())?;
+) -> Result<(), Fault> {
+    let stream = TcpStream::from_std(fd.into()).map_err(|error| Fault::local(error.to_string()))?;
     let stream = match acceptor {
         None => Stream::Plain(stream),
         Some(acceptor) => {
             let session = accept_secure(stream, &acceptor);
             let begun = tokio::time::timeout(OPEN_MAX, session).await;
-            begun.map_err(|_| "it was not over in time: the TLS handshake".to_owned())??
+            begun.map_err(|_| Fault::unreachable("it was not over in time: the TLS handshake"))??
         }
     };
     serve_client(stream, inbox, leave).await

@@ -86,7 +86,7 @@ impl Stream {
         let opened = tokio::time::timeout(self.plan.timeout, Connection::open(&self.plan)).await;
         let mut connection = match opened {
             Ok(Ok(connection)) => connection,
-            Ok(Err(why)) => return End::broken(why),
+            Ok(Err(fault)) => return End::broken(fault.into()),
             Err(_) => return End::broken(format!("{}: no answer within timeout()", self.plan.url.authority)),
         };
         let params = Some(self.desk.subscription.params());

@@ -12,6 +12,7 @@ use delivery::link::Link;
 use delivery::single::SinkContext;
 use delivery::target::{Route, ends};
 use delivery::unacked::Unacked;
+use diag::Fault;
 use engine::{Chunk, Progress, Sink, Status, Ticket};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -110,7 +111,7 @@ impl RltpSink {
         if self.open.is_some() && self.phase == Phase::Silent && self.dialing.age(now) >= GREETING_MAX {
             let text =
                 "the server does not answer: it has to be a penstock that listens with transport(rltp)";
-            self.refused(text.to_owned(), now);
+            self.refused(&Fault::unreachable(text), now);
         }
         while self.open.is_none() {
             let Some(link) = self.dialing.advance(now) else { return };

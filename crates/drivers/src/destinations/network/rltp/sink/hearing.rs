@@ -1,25 +1,26 @@
 //! What a receiver says: where to go on, what it has dealt with, why it wants nothing.
 
 use super::{Phase, RltpSink};
+use diag::Fault;
 use std::time::Instant;
 use wire::rltp::{self, Frame, Packer, Start, Welcome};
 
 impl RltpSink {
     /// The receiver says where to go on.
-    pub(super) fn welcomed(&mut self, welcome: &Welcome, now: Instant) -> Result<(), String> {
+    pub(super) fn welcomed(&mut self, welcome: &Welcome, now: Instant) -> Result<(), Fault> {
         if self.phase != Phase::Speaking {
-            return Err("a second welcome".to_owned());
+            return Err(Fault::peer("a second welcome"));
         }
         self.phase = Phase::Welcome;
         let (oldest, newest) = rltp::VERSIONS;
         if welcome.version < oldest || welcome.version > newest {
-            return Err(format!(
+            return Err(Fault::peer(format!(
                 "the server wants to speak version {} of rltp, versions {oldest} to {newest} are spoken here",
                 welcome.version
-            ));
+            )));
         }
         if welcome.payload_bytes_max < 1024 {
-            return Err("the server takes no batch of a useful size".to_owned());
+            return Err(Fault::peer("the server takes no batch of a useful size"));
         }
         self.reached = self.stream.reached(welcome);
         if self.run != 0 && welcome.run == self.run {
@@ -42,9 +43,10 @@ impl RltpSink {
     }
 
     /// All batches up to this one are dealt with.
-    pub(super) fn acknowledged(&mut self, sequence: u64) -> Result<(), String> {
+    pub(super) fn acknowledged(&mut self, sequence: u64) -> Result<(), Fault> {
         if sequence >= self.next {
-            return Err(format!("the server acknowledges batch {sequence}, which was not sent"));
+            let why = format!("the server acknowledges batch {sequence}, which was not sent");
+            return Err(Fault::peer(why));
         }
         let mut messages = 0;
         while let Some(batch) = self.sent.front().filter(|batch| batch.sequence <= sequence) {
@@ -54,7 +56,7 @@ impl RltpSink {
         }
         match self.unacked.acknowledge(messages) {
             true => Ok(()),
-            false => Err("the server acknowledges more than was sent".to_owned()),
+            false => Err(Fault::peer("the server acknowledges more than was sent")),
         }
     }
 
@@ -66,8 +68,8 @@ impl RltpSink {
         if self.input.len() > before {
             self.heard = now;
         }
-        if let Err(error) = self.understand(now) {
-            return self.refused(error, now);
+        if let Err(fault) = self.understand(now) {
+            return self.refused(&fault, now);
         }
         match outcome {
             Ok(true) => {}
@@ -76,11 +78,11 @@ impl RltpSink {
         }
     }
 
-    pub(super) fn understand(&mut self, now: Instant) -> Result<(), String> {
+    pub(super) fn understand(&mut self, now: Instant) -> Result<(), Fault> {
         let mut input = std::mem::take(&mut self.input);
         let mut at = 0;
         if self.phase == Phase::Silent {
-            if !rltp::read_magic(&input).map_err(|error| error.to_string())? {
+            if !rltp::read_magic(&input).map_err(|error| Fault::peer(error.to_string()))? {
                 self.input = input;
                 return Ok(());
             }
@@ -89,15 +91,19 @@ impl RltpSink {
         }
         loop {
             let rest = input.get(at..).unwrap_or_default();
-            let Some((frame, length)) = rltp::next(rest, 0).map_err(|error| error.to_string())? else {
+            let Some((frame, length)) =
+                rltp::next(rest, 0).map_err(|error| Fault::peer(error.to_string()))?
+            else {
                 break;
             };
             match frame {
                 Frame::Welcome(welcome) => self.welcomed(&welcome, now)?,
                 Frame::Ack(sequence) if self.phase == Phase::Welcome => self.acknowledged(sequence)?,
                 Frame::Ping => {}
-                Frame::Refuse { text, .. } => return Err(format!("the server refuses: {text}")),
-                _ => return Err("the server sends what only a sender may".to_owned()),
+                Frame::Refuse { text, .. } => {
+                    return Err(Fault::peer(format!("the server refuses: {text}")));
+                }
+                _ => return Err(Fault::peer("the server sends what only a sender may")),
             }
             at += length;
         }
@@ -107,10 +113,10 @@ impl RltpSink {
     }
 
     /// The peer is not what it should be, or says that we are not.
-    pub(super) fn refused(&mut self, error: String, now: Instant) {
+    pub(super) fn refused(&mut self, fault: &Fault, now: Instant) {
         let wait = self.dialing.options.time_reopen.as_secs();
-        oplog::error("Syslog connection refused", &[("error", &error), ("time_reopen", &wait)]);
-        self.dialing.breaks(&error, None);
+        oplog::error("Syslog connection refused", &[("error", fault), ("time_reopen", &wait)]);
+        self.dialing.breaks(fault.said(), None);
         self.end(false, now);
     }
 }
