@@ -26,6 +26,7 @@ use crate::reload;
 use crate::report::{self, Story};
 use crate::safe;
 use crate::storm;
+use stdio::CommandError;
 
 /// Compare receivers: CPU per message, rate, memory, and whether everything arrived.
 #[derive(Debug, Parser)]
@@ -126,7 +127,10 @@ pub fn command_line() -> clap::Command {
 
 /// Runs the command; `args` are those after the command's name. `own` measures a configuration of somebody's
 /// own: whoever calls knows how to run one.
-pub fn run(args: impl Iterator<Item = OsString>, own: impl FnOnce(&Own) -> Result<bool, String>) -> ExitCode {
+pub fn run(
+    args: impl Iterator<Item = OsString>,
+    own: impl FnOnce(&Own) -> Result<bool, CommandError>,
+) -> ExitCode {
     let mut args: Vec<OsString> = args.collect();
     match args.first().and_then(|first| first.to_str()) {
         Some("floor-receiver") => return floor::run(&args[1..]),
@@ -151,7 +155,7 @@ pub fn run(args: impl Iterator<Item = OsString>, own: impl FnOnce(&Own) -> Resul
 }
 
 /// Whether all aims that were judged are met, and nothing failed.
-fn work(args: &Args) -> Result<bool, String> {
+fn work(args: &Args) -> Result<bool, CommandError> {
     let cases = chosen_cases(&args.cases)?;
     if args.list {
         list(&cases);
@@ -182,18 +186,18 @@ fn work(args: &Args) -> Result<bool, String> {
     Ok(!failed && !missed)
 }
 
-fn chosen_cases(patterns: &[String]) -> Result<Vec<&'static Case>, String> {
+fn chosen_cases(patterns: &[String]) -> Result<Vec<&'static Case>, CommandError> {
     let parsed: Result<Vec<_>, _> =
         patterns.iter().map(|p| glob::Pattern::new(p).map_err(|e| format!("pattern {p}: {e}"))).collect();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let chosen = cases::select(&parsed?, cores);
     if chosen.is_empty() {
-        return Err(format!("no case is called {}; see --list", patterns.join(", ")));
+        return Err(format!("no case is called {}; see --list", patterns.join(", ")).into());
     }
     Ok(chosen)
 }
 
-fn chosen_receivers(names: &[String], programs: &Programs) -> Result<Vec<Receiver>, String> {
+fn chosen_receivers(names: &[String], programs: &Programs) -> Result<Vec<Receiver>, CommandError> {
     if names.is_empty() {
         let absent = RECEIVERS.into_iter().filter(|&receiver| !programs.has(receiver));
         absent.for_each(|receiver| stdio::err!("{receiver} is not here and is left out"));
@@ -204,7 +208,9 @@ fn chosen_receivers(names: &[String], programs: &Programs) -> Result<Vec<Receive
         let known = RECEIVERS.map(Receiver::name).join(", ");
         let receiver = Receiver::from_name(name).ok_or(format!("{name} is no receiver: {known}"))?;
         if !programs.has(receiver) {
-            return Err(format!("{receiver} is not here (scripts/peers fetches syslog-ng and rsyslog)"));
+            return Err(
+                format!("{receiver} is not here (scripts/peers fetches syslog-ng and rsyslog)").into()
+            );
         }
         chosen.push(receiver);
     }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+use stdio::CommandError;
 
 /// Reads the words behind a command's name and does its work, which says whether all is as it should be. Exit
 /// codes: 0 when it is and for help, 1 when it is not or something stood in the way, 2 for words that are not
@@ -11,7 +12,7 @@ use clap::Parser;
 pub fn run<A: Parser>(
     name: &str,
     words: impl IntoIterator<Item = OsString>,
-    work: impl FnOnce(&A) -> Result<bool, String>,
+    work: impl FnOnce(&A) -> Result<bool, CommandError>,
 ) -> ExitCode {
     let args = match A::try_parse_from(std::iter::once(OsString::from(name)).chain(words)) {
         Ok(args) => args,
@@ -20,14 +21,7 @@ pub fn run<A: Parser>(
             return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
-    match work(&args) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            stdio::err!("{name}: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    stdio::finish(work(&args).map_err(|error| error.at(name)))
 }
 
 /// Whether an aim is met, as the commands print it.

@@ -6,6 +6,7 @@ use crate::place::Place;
 use crate::process::Process;
 use crate::receiver::Programs;
 use crate::second;
+use stdio::CommandError;
 
 /// Which of a place's ports the feeder listens on.
 const ENTRY: usize = 1;
@@ -20,7 +21,12 @@ pub fn entry(place: &Place) -> u16 {
 }
 
 /// Starts it; the measured one listens already.
-pub fn start(case: &Case, intake: &Intake, place: &Place, programs: &Programs) -> Result<Process, String> {
+pub fn start(
+    case: &Case,
+    intake: &Intake,
+    place: &Place,
+    programs: &Programs,
+) -> Result<Process, CommandError> {
     let port = entry(place);
     let window = case
         .input

@@ -11,6 +11,7 @@ use loggen::message::{Message, Moment, Style, Syntax, build_all};
 
 use crate::cases::Case;
 use crate::place::Place;
+use stdio::CommandError;
 
 /// Different messages, repeated with other numbers.
 const VARIETY: usize = 192;
@@ -112,7 +113,7 @@ fn path_of(parent: &Path, layout: Layout, id: usize) -> PathBuf {
 
 /// Writes `messages` messages of the case, file by file, or as many as are known before. Then there is memory
 /// at hand for what the receiver writes: the input has taken that of [`Place::warm`].
-pub fn prepare(case: &Case, layout: Layout, place: &Place, messages: u64) -> Result<(), String> {
+pub fn prepare(case: &Case, layout: Layout, place: &Place, messages: u64) -> Result<(), CommandError> {
     let mut maker = Maker::new(case);
     for id in 0..layout.count() {
         let path = path_of(&place.prepared, layout, id);
@@ -130,7 +131,7 @@ pub fn prepare(case: &Case, layout: Layout, place: &Place, messages: u64) -> Res
 }
 
 /// Writes all but the known messages: a line a write, to each file in turn, as programs do.
-pub fn write(case: &Case, layout: Layout, place: &Place, messages: u64) -> Result<(), String> {
+pub fn write(case: &Case, layout: Layout, place: &Place, messages: u64) -> Result<(), CommandError> {
     let mut maker = Maker::new(case);
     let mut open = Vec::with_capacity(layout.count());
     for id in 0..layout.count() {
@@ -166,7 +167,7 @@ fn patch(message: &mut [u8], at: Option<usize>, digits: &str) {
 }
 
 /// Lets the receiver see the files, a folder at a time.
-pub fn show(layout: Layout, place: &Place) -> Result<(), String> {
+pub fn show(layout: Layout, place: &Place) -> Result<(), CommandError> {
     for folder in 0..layout.folders {
         let name = format!("{folder:04}");
         let (from, to) = (place.prepared.join(&name), place.input.join(&name));

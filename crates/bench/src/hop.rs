@@ -14,6 +14,7 @@ use crate::place::Place;
 use crate::process::Process;
 use crate::receiver::{OwnProgram, Programs};
 use crate::second;
+use stdio::CommandError;
 
 const BUFFER_BYTES: usize = 256 * 1024;
 
@@ -24,7 +25,7 @@ pub struct Behind {
 }
 
 impl Behind {
-    pub fn start(hop: &Hop, place: &Place, programs: &Programs) -> Result<Behind, String> {
+    pub fn start(hop: &Hop, place: &Place, programs: &Programs) -> Result<Behind, CommandError> {
         let port = match hop.delay_ms {
             None => place.sink_port,
             Some(_) => free_port()?,
@@ -39,7 +40,7 @@ impl Behind {
             place.output.display()
         );
         let second = second::start("second", &config, port, place, programs)?;
-        let distance = hop.delay_ms.map(|delay| -> Result<Process, String> {
+        let distance = hop.delay_ms.map(|delay| -> Result<Process, CommandError> {
             let words = ["distance".to_owned(), place.sink_port.to_string(), port.to_string()];
             let words = words.into_iter().chain([delay.to_string()]).map(OsString::from).collect();
             let command = OwnProgram::here()?.command(words);
@@ -58,9 +59,9 @@ impl Behind {
     }
 }
 
-fn free_port() -> Result<u16, String> {
+fn free_port() -> Result<u16, CommandError> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
-    listener.map(|address| address.port()).map_err(|e| format!("no free port: {e}"))
+    Ok(listener.map(|address| address.port()).map_err(|e| format!("no free port: {e}"))?)
 }
 
 /// `distance PORT TARGET MS`: runs until it is killed.

@@ -16,6 +16,7 @@ use crate::ratio::Ratio;
 use crate::results::median;
 use bed::{Bed, Window};
 use question::{Cost, KINDS, Kind, Question};
+use stdio::CommandError;
 
 /// The aim: from a message to the explanation of its way.
 const ANSWER_MAX: Duration = Duration::from_millis(100);
@@ -50,7 +51,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
     command::run("bench looking", args, measure)
 }
 
-fn measure(args: &Args) -> Result<bool, String> {
+fn measure(args: &Args) -> Result<bool, CommandError> {
     let kinds = if args.only.is_empty() { KINDS.to_vec() } else { args.only.clone() };
     let windows = u64::from(args.rounds) * 2 * kinds.len() as u64;
     let mut bed = Bed::start(args, args.seconds * windows)?;
@@ -64,7 +65,7 @@ fn measure(args: &Args) -> Result<bool, String> {
 }
 
 /// Measures one question, prints what it costs, and judges it.
-fn of(kind: Kind, args: &Args, bed: &mut Bed) -> Result<bool, String> {
+fn of(kind: Kind, args: &Args, bed: &mut Bed) -> Result<bool, CommandError> {
     let length = Duration::from_secs(args.seconds);
     let (mut without, mut with): (Vec<Window>, Vec<Window>) = Default::default();
     let mut answers = Vec::new();

@@ -19,6 +19,7 @@ use crate::results::{Run, Verified};
 use crate::sender::Sender;
 use crate::storm::Storm;
 use crate::sysctl;
+use stdio::CommandError;
 
 const LOOK: Duration = Duration::from_millis(2);
 /// Output that has not grown for so long is looked at ...
@@ -46,12 +47,12 @@ pub fn measure(case: &'static Case, receiver: Receiver, round: u32, plan: &Plan)
     let mut run =
         Run { case: case.name, receiver, round, connections: case.input.connections, ..Run::default() };
     if let Err(error) = attempt(case, receiver, plan, &mut run) {
-        run.failure = Some(error);
+        run.failure = Some(error.to_string());
     }
     run
 }
 
-fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Result<(), String> {
+fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Result<(), CommandError> {
     let place = Place::new(plan.parent, &format!("{}-{receiver}", case.name), plan.keep)?;
     let _raised = (case.input.feed == Feed::Prepared).then(sysctl::raise_rmem_max);
     let messages = amount(case, plan);
@@ -115,7 +116,7 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
     let after = usage(&process);
     fill_in(run, seconds, before, after);
     if !process.alive() {
-        return Err(format!("ended by itself: {}", process.words()));
+        return Err(format!("ended by itself: {}", process.words()).into());
     }
     process.stop();
     sinks.into_iter().for_each(Process::stop);
@@ -135,7 +136,7 @@ fn amount(case: &Case, plan: &Plan) -> u64 {
 }
 
 /// The output of all but the first is not looked at.
-fn start_sink(place: &Place, number: usize) -> Result<Process, String> {
+fn start_sink(place: &Place, number: usize) -> Result<Process, CommandError> {
     let output = match number {
         0 => place.output.join("all.log"),
         _ => place.root.join(format!("all-{number}.log")),
@@ -149,7 +150,7 @@ fn start_sink(place: &Place, number: usize) -> Result<Process, String> {
 }
 
 /// A server that is no relay, by its word on the command line.
-fn start_server(word: &str, place: &Place) -> Result<Process, String> {
+fn start_server(word: &str, place: &Place) -> Result<Process, CommandError> {
     let (port, output) = (place.sink_port, place.output.join("all.log"));
     let words = vec![word.into(), port.to_string().into(), output.into()];
     let command = OwnProgram::here()?.command(words);
@@ -158,7 +159,7 @@ fn start_server(word: &str, place: &Place) -> Result<Process, String> {
     Ok(server)
 }
 
-fn start_sinks(place: &Place, kept: Buffered) -> Result<Vec<Process>, String> {
+fn start_sinks(place: &Place, kept: Buffered) -> Result<Vec<Process>, CommandError> {
     (0..kept.destinations - kept.dead).map(|number| start_sink(place, number)).collect()
 }
 
@@ -171,7 +172,7 @@ fn feed_late(
     process: &mut Process,
     messages: u64,
     run: &mut Run,
-) -> Result<f64, String> {
+) -> Result<f64, CommandError> {
     let mut sender = Sender::start(case, place.port, messages)?;
     if kept.appear == Appear::Half {
         let (half, until) = (messages * case.input.size as u64 / 2, Instant::now() + TOTAL_MAX);
@@ -205,14 +206,14 @@ fn read_files(
     process: &mut Process,
     messages: u64,
     run: &mut Run,
-) -> Result<f64, String> {
+) -> Result<f64, CommandError> {
     let start = Instant::now();
     let last_growth = if layout.known().is_some() {
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| files::write(case, layout, place, messages));
             let grown = wait_for_output(place, process, || !writer.is_finished(), messages, start)?;
             writer.join().map_err(|_| "the writer of the files panicked".to_owned())??;
-            Ok::<_, String>(grown)
+            Ok::<_, CommandError>(grown)
         })?
     } else {
         files::show(layout, place)?;
@@ -231,7 +232,7 @@ fn feed(
     process: &mut Process,
     messages: u64,
     run: &mut Run,
-) -> Result<f64, String> {
+) -> Result<f64, CommandError> {
     let prepared = case.input.feed == Feed::Prepared;
     if prepared {
         process.signal(Signal::STOP);
@@ -267,7 +268,7 @@ fn wait_for_output(
     mut sending: impl FnMut() -> bool,
     messages: u64,
     start: Instant,
-) -> Result<Instant, String> {
+) -> Result<Instant, CommandError> {
     let (mut size, mut grown_at, mut counted) = (0, start, false);
     loop {
         let now = Instant::now();
@@ -291,7 +292,7 @@ fn wait_for_output(
     }
 }
 
-fn lines(place: &Place) -> Result<u64, String> {
+fn lines(place: &Place) -> Result<u64, CommandError> {
     let mut count = 0;
     let mut buffer = vec![0; 1 << 20];
     for path in place.files() {
@@ -322,7 +323,7 @@ fn verify(
     place: &Place,
     messages: u64,
     run: &mut Run,
-) -> Result<(), String> {
+) -> Result<(), CommandError> {
     if receiver == Receiver::Floor {
         run.verified.missing = messages.saturating_sub(run.lines);
         return Ok(());

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use stdio::CommandError;
 
 /// Bytes of one write of [`Place::warm`].
 const WARM_CHUNK: usize = 1 << 20;
@@ -30,7 +31,7 @@ pub struct Place {
 
 impl Place {
     /// Makes a new folder below `parent`.
-    pub fn new(parent: &Path, name: &str, keep: bool) -> Result<Place, String> {
+    pub fn new(parent: &Path, name: &str, keep: bool) -> Result<Place, CommandError> {
         let root = parent.join(format!("{name}-{}", std::process::id()));
         let output = root.join("output");
         // What an earlier run of the same process number left behind would be counted.
@@ -75,7 +76,7 @@ impl Place {
         self.root.join("certificates")
     }
 
-    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, CommandError> {
         let path = self.root.join(name);
         fs::write(&path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
         Ok(path)
@@ -84,7 +85,7 @@ impl Place {
     /// Writes `bytes` and removes them again, so that the page cache of the measurement is made of memory the
     /// machine has at hand. A virtual machine that has to be given memory first spends more time on that than
     /// on the messages.
-    pub fn warm(&self, bytes: u64) -> Result<(), String> {
+    pub fn warm(&self, bytes: u64) -> Result<(), CommandError> {
         let path = self.root.join("warm");
         let failed = |e| format!("cannot write {}: {e}", path.display());
         let mut file = fs::File::create(&path).map_err(failed)?;
@@ -92,7 +93,7 @@ impl Place {
         for _ in 0..bytes.div_ceil(WARM_CHUNK as u64) {
             file.write_all(&chunk).map_err(failed)?;
         }
-        fs::remove_file(&path).map_err(failed)
+        Ok(fs::remove_file(&path).map_err(failed)?)
     }
 
     /// The output files in the order of their names.
@@ -119,12 +120,12 @@ impl Drop for Place {
 }
 
 /// A port that nobody has now, for TCP and UDP.
-pub fn free_port() -> Result<u16, String> {
+pub fn free_port() -> Result<u16, CommandError> {
     free_ports().map(|(port, _)| port)
 }
 
 /// Two different ports that nobody has now, for TCP and UDP.
-fn free_ports() -> Result<(u16, u16), String> {
+fn free_ports() -> Result<(u16, u16), CommandError> {
     let failed = |e| format!("no free port: {e}");
     for _ in 0..50 {
         let first = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;

@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal};
 
 use crate::friction::Friction;
 use crate::receiver::Command;
+use stdio::CommandError;
 
 const START_MAX: Duration = Duration::from_secs(20);
 const STOP_MAX: Duration = Duration::from_secs(10);
@@ -49,7 +50,7 @@ impl Usage {
 
 impl Process {
     /// Starts `command` with both outputs going to `log`.
-    pub fn start(command: &Command, log: PathBuf) -> Result<Process, String> {
+    pub fn start(command: &Command, log: PathBuf) -> Result<Process, CommandError> {
         let failed = |e: std::io::Error| format!("cannot start {}: {e}", command.program.display());
         let out = File::create(&log).map_err(failed)?;
         let err = out.try_clone().map_err(failed)?;
@@ -59,23 +60,25 @@ impl Process {
     }
 
     /// Waits until somebody listens on `port`; an error when the process ends or takes too long.
-    pub fn wait_listening(&mut self, port: u16, udp: bool) -> Result<(), String> {
+    pub fn wait_listening(&mut self, port: u16, udp: bool) -> Result<(), CommandError> {
         self.wait_until("listen", || is_bound(port, udp))
     }
 
     /// Waits until the program takes questions at its control socket, which it opens after its sources.
-    pub fn wait_answering(&mut self, control: &Path) -> Result<(), String> {
+    pub fn wait_answering(&mut self, control: &Path) -> Result<(), CommandError> {
         self.wait_until("answer", || std::os::unix::net::UnixStream::connect(control).is_ok())
     }
 
-    fn wait_until(&mut self, what: &str, is_so: impl Fn() -> bool) -> Result<(), String> {
+    fn wait_until(&mut self, what: &str, is_so: impl Fn() -> bool) -> Result<(), CommandError> {
         let until = Instant::now() + START_MAX;
         while !is_so() {
             if let Ok(Some(status)) = self.child.try_wait() {
-                return Err(format!("ended with {status} before it did {what}: {}", self.words()));
+                return Err(format!("ended with {status} before it did {what}: {}", self.words()).into());
             }
             if Instant::now() >= until {
-                return Err(format!("did not {what} within {} s: {}", START_MAX.as_secs(), self.words()));
+                return Err(
+                    format!("did not {what} within {} s: {}", START_MAX.as_secs(), self.words()).into()
+                );
             }
             std::thread::sleep(LOOK);
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::cases::{Case, Feed};
 use crate::conf;
 use crate::place::Place;
+use stdio::CommandError;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Receiver {
@@ -66,7 +67,7 @@ impl Receiver {
     }
 
     /// Writes the configuration for `case` and says how to start.
-    pub fn command(self, case: &Case, place: &Place, programs: &Programs) -> Result<Command, String> {
+    pub fn command(self, case: &Case, place: &Place, programs: &Programs) -> Result<Command, CommandError> {
         let missing = || format!("{self} is not here");
         if case.input.secure {
             certificates(place, programs)?;
@@ -124,7 +125,7 @@ impl Receiver {
 }
 
 /// The receivers' certificate, made by the one receiver that can.
-pub fn certificates(place: &Place, programs: &Programs) -> Result<(), String> {
+pub fn certificates(place: &Place, programs: &Programs) -> Result<(), CommandError> {
     let program = programs
         .penstock
         .as_ref()
@@ -134,7 +135,7 @@ pub fn certificates(place: &Place, programs: &Programs) -> Result<(), String> {
     let output = output.map_err(|e| format!("cannot start {}: {e}", program.display()))?;
     match output.status.success() {
         true => Ok(()),
-        false => Err(format!("no certificates: {}", String::from_utf8_lossy(&output.stderr).trim())),
+        false => Err(format!("no certificates: {}", String::from_utf8_lossy(&output.stderr).trim()).into()),
     }
 }
 
@@ -159,7 +160,7 @@ pub struct OwnProgram {
 }
 
 impl OwnProgram {
-    pub fn here() -> Result<OwnProgram, String> {
+    pub fn here() -> Result<OwnProgram, CommandError> {
         let path = std::env::current_exe().map_err(|e| format!("cannot find this executable: {e}"))?;
         let alone = path.file_stem().is_some_and(|stem| stem == "bench");
         Ok(OwnProgram { path, alone })

@@ -20,6 +20,7 @@ use crate::receiver::{Command, Programs};
 use crate::sender::Sender;
 use pauses::Pauses;
 use sink::Sink;
+use stdio::CommandError;
 
 /// Every so many reloads the configuration is wrong.
 const WRONG_EVERY: u32 = 5;
@@ -67,7 +68,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
     command::run("bench reload", args, measure)
 }
 
-fn measure(args: &Args) -> Result<bool, String> {
+fn measure(args: &Args) -> Result<bool, CommandError> {
     let parent = args.work_dir.clone().unwrap_or_else(std::env::temp_dir);
     let place = Place::new(&parent, "reload", args.keep)?;
     let programs = Programs::find();
@@ -104,7 +105,7 @@ fn measure(args: &Args) -> Result<bool, String> {
     settle(&opened, &sent);
     let ledger = ask(&state.join("penstock.ctl"), "LEDGER JSON")?;
     if !process.alive() {
-        return Err(format!("ended by itself: {}", process.words()));
+        return Err(format!("ended by itself: {}", process.words()).into());
     }
     // What is behind saw one connection: that of a destination that never changed.
     let same = opened.iter().all(|way| way.sink.connections() == 1);
@@ -173,7 +174,12 @@ fn spoilt(text: &str, round: u32, taken: u16) -> String {
     }
 }
 
-fn reloads(args: &Args, ways: &[Way], place: &Place, control: &std::path::Path) -> Result<Pauses, String> {
+fn reloads(
+    args: &Args,
+    ways: &[Way],
+    place: &Place,
+    control: &std::path::Path,
+) -> Result<Pauses, CommandError> {
     let taken = ways.first().map_or(0, |way| way.sink.port());
     let began = Instant::now();
     let every = Duration::from_secs(args.seconds) / (args.reloads + 1);
@@ -193,7 +199,7 @@ fn reloads(args: &Args, ways: &[Way], place: &Place, control: &std::path::Path) 
         let answer = ask(control, "RELOAD")?;
         let took = asked.elapsed();
         if answer.starts_with("OK") == wrong {
-            return Err(format!("reload {round}: {answer}"));
+            return Err(format!("reload {round}: {answer}").into());
         }
         std::thread::sleep(AFTERMATH.min(every / 4));
         pauses.note(longest(), took);
@@ -216,7 +222,13 @@ struct Found {
 }
 
 /// Prints what was found; whether all of it is as it should be.
-fn judge(ways: Vec<Way>, sent: &[u64], pauses: &Pauses, found: &Found, args: &Args) -> Result<bool, String> {
+fn judge(
+    ways: Vec<Way>,
+    sent: &[u64],
+    pauses: &Pauses,
+    found: &Found,
+    args: &Args,
+) -> Result<bool, CommandError> {
     stdio::out!("{} reloads in {} s under {} messages a second", args.reloads, args.seconds, args.rate);
     stdio::out!(
         "{:<6}{:>12}{:>10}{:>10}{:>10}{:>13}",

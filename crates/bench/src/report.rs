@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::cases::Case;
 use crate::cases::aim::Judgement;
 use crate::results::Results;
+use stdio::CommandError;
 
 mod chart;
 mod csv;
@@ -22,12 +23,12 @@ pub struct Story<'a> {
 
 impl Story<'_> {
     /// Writes `bench.csv`, `bench.md` and `bench.svg` into `folder`.
-    pub fn write(&self, folder: &Path) -> Result<(), String> {
+    pub fn write(&self, folder: &Path) -> Result<(), CommandError> {
         let failed = |e: std::io::Error| format!("cannot write into {}: {e}", folder.display());
         fs::create_dir_all(folder).map_err(failed)?;
         fs::write(folder.join("bench.csv"), csv::text(self)).map_err(failed)?;
         fs::write(folder.join("bench.md"), markdown::text(self)).map_err(failed)?;
-        fs::write(folder.join("bench.svg"), chart::text(self)?).map_err(failed)
+        Ok(fs::write(folder.join("bench.svg"), chart::text(self)?).map_err(failed)?)
     }
 }
 

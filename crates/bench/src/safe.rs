@@ -18,6 +18,7 @@ use crate::place::Place;
 use crate::process::Process;
 use crate::receiver::{Command, OwnProgram, Programs};
 use crate::sender::{Sender, lasting};
+use stdio::CommandError;
 use times::Times;
 
 /// The aims, at the 99th percentile.
@@ -64,7 +65,7 @@ struct Relay {
 }
 
 impl Relay {
-    fn start(args: &Args) -> Result<Relay, String> {
+    fn start(args: &Args) -> Result<Relay, CommandError> {
         let parent = args.work_dir.clone().unwrap_or_else(std::env::temp_dir);
         let place = Place::new(&parent, "safe", args.keep)?;
         let program = Programs::find().penstock.ok_or("penstock is not here")?;
@@ -86,12 +87,12 @@ impl Relay {
         Ok(Relay { place, process, sink, control: state.join("penstock.ctl") })
     }
 
-    fn times(&self) -> Result<Times, String> {
+    fn times(&self) -> Result<Times, CommandError> {
         Ok(Times::read(&ask(&self.control, "STATS PROMETHEUS")?))
     }
 
     /// What came of a load: how it was for its messages, and how many there were.
-    fn load(&mut self, words: Vec<OsString>, seconds: u64) -> Result<(Times, u64), String> {
+    fn load(&mut self, words: Vec<OsString>, seconds: u64) -> Result<(Times, u64), CommandError> {
         let before = self.times()?;
         let mut sender = Sender::spawn(words)?;
         if !sender.wait(SETTLE_MAX + Duration::from_secs(seconds)) {
@@ -106,7 +107,7 @@ impl Relay {
             }
             if std::time::Instant::now() > until || !self.process.alive() {
                 let safe = times.messages();
-                return Err(format!("{safe} of {sent} messages are safe: {}", self.process.words()));
+                return Err(format!("{safe} of {sent} messages are safe: {}", self.process.words()).into());
             }
             std::thread::sleep(LOOK);
         }
@@ -132,7 +133,7 @@ fn text(args: &Args, place: &Place) -> String {
     )
 }
 
-fn measure(args: &Args) -> Result<bool, String> {
+fn measure(args: &Args) -> Result<bool, CommandError> {
     let mut relay = Relay::start(args)?;
     let port = relay.place.port;
     // First, because the longest time is one since the start.

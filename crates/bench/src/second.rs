@@ -4,6 +4,7 @@ use crate::place::Place;
 use crate::process::Process;
 use crate::receiver::{Command, Programs};
 use std::ffi::OsStr;
+use stdio::CommandError;
 
 /// Starts it with this configuration, and waits until it listens on `port`. Its files begin with `name`.
 pub fn start(
@@ -12,7 +13,7 @@ pub fn start(
     port: u16,
     place: &Place,
     programs: &Programs,
-) -> Result<Process, String> {
+) -> Result<Process, CommandError> {
     let config = place.write(&format!("{name}.conf"), config)?;
     let state = place.root.join(name);
     std::fs::create_dir_all(&state).map_err(|e| format!("{}: {e}", state.display()))?;

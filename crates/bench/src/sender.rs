@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::cases::{Case, Feed};
 use crate::receiver::OwnProgram;
 use loggen::message::Body;
+use stdio::CommandError;
 
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -71,12 +72,12 @@ fn body(body: Body) -> &'static str {
 }
 
 impl Sender {
-    pub fn start(case: &Case, port: u16, messages: u64) -> Result<Sender, String> {
+    pub fn start(case: &Case, port: u16, messages: u64) -> Result<Sender, CommandError> {
         Sender::spawn(arguments(case, port, messages))
     }
 
     /// With arguments of `loggen`.
-    pub fn spawn(arguments: Vec<OsString>) -> Result<Sender, String> {
+    pub fn spawn(arguments: Vec<OsString>) -> Result<Sender, CommandError> {
         let mut words: Vec<OsString> = vec!["load".into()];
         words.extend(arguments);
         let command = OwnProgram::here()?.command(words);
@@ -102,12 +103,13 @@ impl Sender {
     }
 
     /// How many messages were sent, after the end.
-    pub fn sent(mut self) -> Result<u64, String> {
+    pub fn sent(mut self) -> Result<u64, CommandError> {
         let mut words = String::new();
         if let Some(mut stderr) = self.child.stderr.take() {
             let _ = stderr.read_to_string(&mut words);
         }
-        count_in(&words).ok_or_else(|| format!("the sender failed: {}", words.trim().replace('\n', " | ")))
+        Ok(count_in(&words)
+            .ok_or_else(|| format!("the sender failed: {}", words.trim().replace('\n', " | ")))?)
     }
 }
 

@@ -11,6 +11,7 @@ use std::process::{Child, ChildStdout, Command as Spawn, ExitCode, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use stdio::CommandError;
 
 /// Connections that may be in their handshake at once.
 const THREADS: u32 = 16;
@@ -75,7 +76,7 @@ pub struct Storm {
 }
 
 impl Storm {
-    pub fn start(port: u16, per_second: u32) -> Result<Storm, String> {
+    pub fn start(port: u16, per_second: u32) -> Result<Storm, CommandError> {
         let words = ["storm".to_owned(), port.to_string(), per_second.to_string()];
         let command = OwnProgram::here()?.command(words.into_iter().map(OsString::from).collect());
         let mut spawn = Spawn::new(&command.program);

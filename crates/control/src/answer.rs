@@ -4,6 +4,7 @@ use oplog::Verbosity;
 use serde_json::json;
 
 use crate::counters::State;
+use crate::refusal::Refusal;
 use crate::render::{self, Format, Pattern};
 use crate::request::{Credentials, Query, QueryAction, Request, Stats};
 use crate::subject::{ConfigView, Health, Subject};
@@ -39,7 +40,7 @@ pub fn answer(request: &Request, subject: &dyn Subject) -> String {
             "OK Re-open of log destination files initiated".into()
         }
         Request::Config(view @ (ConfigView::Original | ConfigView::Preprocessed)) => {
-            subject.config(*view).unwrap_or_else(fail)
+            subject.config(*view).unwrap_or_else(|refusal| refusal.reply())
         }
         Request::Config(view) => outcome(subject.config(*view)),
         Request::ListFiles => {
@@ -55,28 +56,24 @@ pub fn answer(request: &Request, subject: &dyn Subject) -> String {
         Request::Credentials(Credentials::Status) => credentials(subject),
         Request::Credentials(Credentials::Add { id, secret }) => outcome(subject.add_credential(id, secret)),
         Request::Queue(request) => outcome(subject.queue(request)),
-        Request::Tap(request) => subject.tap(request).unwrap_or_else(fail),
+        Request::Tap(request) => subject.tap(request).unwrap_or_else(|refusal| refusal.reply()),
         Request::Capture(request) => outcome(subject.capture(request)),
         Request::Replay(request) => outcome(subject.replay(request)),
-        Request::Profile(duration) => subject.profile(*duration).unwrap_or_else(fail),
-        Request::Look(request) => subject.look(request).unwrap_or_else(fail),
+        Request::Profile(duration) => subject.profile(*duration).unwrap_or_else(|refusal| refusal.reply()),
+        Request::Look(request) => subject.look(request).unwrap_or_else(|refusal| refusal.reply()),
         Request::Explain(request) => match subject.explain(request) {
             // JSON begins with its brace.
             Ok(text) if request.json => text,
             other => outcome(other),
         },
         // The server gives the whole connection away instead.
-        Request::TakeOver(_) => fail("not on this connection"),
-        Request::Attach => fail(
-            "attach is not available: read the messages from the internal() source or start with --stderr; \
-             'log-level debug' shows more of them",
-        ),
+        Request::TakeOver(_) => Refusal::from("not on this connection").reply(),
+        Request::Attach => {
+            let why = "attach is not available: read the messages from the internal() source or start with --stderr; \
+                 'log-level debug' shows more of them";
+            Refusal::from(why).reply()
+        }
     }
-}
-
-/// A reply that reports failure.
-pub fn fail(text: impl AsRef<str>) -> String {
-    format!("FAIL {}", text.as_ref())
 }
 
 fn credentials(subject: &dyn Subject) -> String {
@@ -87,10 +84,10 @@ fn credentials(subject: &dyn Subject) -> String {
     text
 }
 
-fn outcome(result: Result<String, String>) -> String {
+fn outcome(result: Result<String, Refusal>) -> String {
     match result {
         Ok(text) => format!("OK {text}"),
-        Err(text) => fail(text),
+        Err(refusal) => refusal.reply(),
     }
 }
 

@@ -3,6 +3,7 @@
 //! in hexadecimal, entries of a recording in base64.
 
 use crate::queues::{hex, text};
+use crate::refusal::Refusal;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use std::time::Duration;
@@ -52,7 +53,7 @@ fn number(word: Option<&str>) -> Result<u64, String> {
 
 impl CaptureRequest {
     /// What comes behind `CAPTURE`.
-    pub fn parse(rest: &str) -> Result<CaptureRequest, String> {
+    pub fn parse(rest: &str) -> Result<CaptureRequest, Refusal> {
         let mut words = rest.split_whitespace();
         let request = match words.next().unwrap_or_default().to_ascii_uppercase().as_str() {
             "BEGIN" => match words.next() {
@@ -60,16 +61,16 @@ impl CaptureRequest {
                 Some(word) if word.eq_ignore_ascii_case("SOURCE") => {
                     CaptureRequest::Begin { source: Some(text(words.next().unwrap_or_default())?) }
                 }
-                Some(_) => return Err("expected SOURCE and a name".to_owned()),
+                Some(_) => return Err("expected SOURCE and a name".into()),
             },
             "TAKE" => CaptureRequest::Take {
                 number: number(words.next())?,
                 patience: Duration::from_millis(number(words.next())?).min(PATIENCE_MAX),
             },
             "END" => CaptureRequest::End { number: number(words.next())? },
-            _ => return Err("expected BEGIN, TAKE or END".to_owned()),
+            _ => return Err("expected BEGIN, TAKE or END".into()),
         };
-        words.next().map_or(Ok(request), |word| Err(format!("`{word}` is too much")))
+        words.next().map_or(Ok(request), |word| Err(format!("`{word}` is too much").into()))
     }
 
     /// The whole line.
@@ -104,7 +105,7 @@ impl Taken {
 
 impl ReplayRequest {
     /// What comes behind `REPLAY`.
-    pub fn parse(rest: &str) -> Result<ReplayRequest, String> {
+    pub fn parse(rest: &str) -> Result<ReplayRequest, Refusal> {
         let mut request = ReplayRequest { source: None, to: Vec::new(), entries: Vec::new() };
         let mut words = rest.split_whitespace();
         while let Some(word) = words.next() {
@@ -116,7 +117,7 @@ impl ReplayRequest {
                     let decoded = BASE64_STANDARD.decode(value);
                     request.entries = decoded.map_err(|error| format!("no base64: {error}"))?;
                 }
-                _ => return Err("expected SOURCE, TO or DATA".to_owned()),
+                _ => return Err("expected SOURCE, TO or DATA".into()),
             }
         }
         Ok(request)

@@ -8,7 +8,10 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+use stdio::CommandError;
 use transport::unix_path;
+
+use crate::refusal::Refusal;
 
 /// A reply longer than this is cut off with an error.
 const REPLY_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -64,6 +67,12 @@ impl fmt::Display for ClientError {
 }
 
 impl std::error::Error for ClientError {}
+
+impl From<ClientError> for CommandError {
+    fn from(error: ClientError) -> CommandError {
+        CommandError::failed(error.explained())
+    }
+}
 
 impl ClientError {
     /// What can be done about it.
@@ -133,12 +142,21 @@ pub fn process(path: &Path) -> Result<Option<i32>, ClientError> {
     Ok(rustix::net::sockopt::socket_peercred(&stream).ok().map(|peer| peer.pid.as_raw_nonzero().get()))
 }
 
-/// The main file of the configuration that runs. The error is a sentence.
-pub fn configuration_file(path: &Path) -> Result<PathBuf, String> {
-    let limit = Duration::from_secs(15);
-    let reply = request(path, "LISTFILES", Some(limit)).map_err(|error| error.explained())?;
+/// What a command gets for a request: the text of the reply, or why there is none.
+pub fn ask(path: &Path, line: &str, patience: Duration) -> Result<String, CommandError> {
+    let reply = request(path, line, Some(patience))?;
+    match reply.status {
+        Status::Ok => Ok(reply.text),
+        Status::Fail => Err(Refusal::Failed(reply.text).into()),
+        Status::Retry => Err(Refusal::NotNow(reply.text).into()),
+    }
+}
+
+/// The main file of the configuration that runs.
+pub fn configuration_file(path: &Path) -> Result<PathBuf, CommandError> {
+    let reply = request(path, "LISTFILES", Some(Duration::from_secs(15)))?;
     let first = reply.text.lines().next().map(PathBuf::from).filter(|file| file.is_absolute());
-    first.ok_or_else(|| "the program does not say which configuration runs: name it with --config".to_owned())
+    first.ok_or_else(|| "the program does not say which configuration runs: name it with --config".into())
 }
 
 /// Connects. A program that is stuck takes nobody any more, and with enough in the queue the kernel makes

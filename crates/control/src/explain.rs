@@ -4,6 +4,7 @@
 
 use crate::ledger::DropReason;
 use crate::queues::{hex, text};
+use crate::refusal::Refusal;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -46,7 +47,7 @@ impl Default for ExplainRequest {
 
 impl ExplainRequest {
     /// What comes behind `EXPLAIN`.
-    pub fn parse(rest: &str) -> Result<ExplainRequest, String> {
+    pub fn parse(rest: &str) -> Result<ExplainRequest, Refusal> {
         let mut request = ExplainRequest::default();
         let mut words = rest.split_whitespace();
         while let Some(word) = words.next() {
@@ -66,7 +67,7 @@ impl ExplainRequest {
                 "FILTER" => request.filter = Some(text(value()?)?),
                 _ => {
                     return Err(
-                        "expected JSON, LOST, DROPPED, COUNT, FOR, WAIT, SOURCE, FROM or FILTER".to_owned()
+                        "expected JSON, LOST, DROPPED, COUNT, FOR, WAIT, SOURCE, FROM or FILTER".into()
                     );
                 }
             }

@@ -13,6 +13,7 @@ pub mod last_run;
 pub mod ledger;
 pub mod look;
 pub mod queues;
+mod refusal;
 pub mod render;
 pub mod request;
 pub mod running;
@@ -23,5 +24,6 @@ pub mod tap;
 
 pub use counters::{Counter, PromName, State, Unit};
 pub use ledger::{DropReason, Failures, Flow, Ledger, Row};
+pub use refusal::Refusal;
 pub use server::{Server, ServerError, ServerOptions};
 pub use subject::{ConfigView, Health, InEffect, SetBy, Subject};

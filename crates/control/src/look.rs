@@ -2,6 +2,7 @@
 //! [FORMAT TEMPLATE] [COUNT N] [FOR MILLISECONDS]`. Place, expression and template are sent in hexadecimal.
 
 use crate::queues::{hex, text};
+use crate::refusal::Refusal;
 use std::time::Duration;
 
 /// The longest time for which messages are waited for.
@@ -21,7 +22,7 @@ pub struct LookRequest {
 
 impl LookRequest {
     /// What comes behind `LOOK`.
-    pub fn parse(rest: &str) -> Result<LookRequest, String> {
+    pub fn parse(rest: &str) -> Result<LookRequest, Refusal> {
         let (place, filter, template) = (String::new(), None, None);
         let mut request = LookRequest { place, filter, template, count: 1, patience: Duration::from_secs(1) };
         let mut words = rest.split_whitespace();
@@ -34,11 +35,11 @@ impl LookRequest {
                 "FORMAT" => request.template = Some(text(value)?),
                 "COUNT" => request.count = number()? as usize,
                 "FOR" => request.patience = Duration::from_millis(number()?.into()).min(PATIENCE_MAX),
-                _ => return Err("expected AT, WHERE, FORMAT, COUNT or FOR".to_owned()),
+                _ => return Err("expected AT, WHERE, FORMAT, COUNT or FOR".into()),
             }
         }
         if request.place.is_empty() {
-            return Err("expected AT and a place".to_owned());
+            return Err("expected AT and a place".into());
         }
         Ok(request)
     }

@@ -1,6 +1,7 @@
 //! What the control socket is asked about queues on disk: `QUEUE FOLDERS`, `QUEUE DROP ...`, `QUEUE REPLAY
 //! ...`, `QUEUE IMPORT ...`. Names and paths are any bytes, so they are sent in hexadecimal.
 
+use crate::refusal::Refusal;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
@@ -20,10 +21,10 @@ pub enum QueueRequest {
 
 impl QueueRequest {
     /// What comes behind `QUEUE`.
-    pub fn parse(rest: &str) -> Result<QueueRequest, String> {
+    pub fn parse(rest: &str) -> Result<QueueRequest, Refusal> {
         let words: Vec<&str> = rest.split_whitespace().collect();
         let verb = words.first().map(|word| word.to_ascii_uppercase()).unwrap_or_default();
-        let wrong = || "expected FOLDERS, DROP, REPLAY or IMPORT with their arguments".to_owned();
+        let wrong = || Refusal::from("expected FOLDERS, DROP, REPLAY or IMPORT with their arguments");
         match (verb.as_str(), words.get(1..).unwrap_or_default()) {
             ("FOLDERS", []) => Ok(QueueRequest::Folders),
             ("DROP", [folder, queue, before]) => Ok(QueueRequest::Drop {

@@ -8,6 +8,7 @@ use crate::capture::{CaptureRequest, ReplayRequest};
 use crate::explain::ExplainRequest;
 use crate::look::LookRequest;
 use crate::queues::QueueRequest;
+use crate::refusal::Refusal;
 use crate::render::Format;
 use crate::subject::ConfigView;
 use crate::tap::TapRequest;
@@ -111,7 +112,7 @@ pub struct Reload {
 }
 
 impl Reload {
-    fn parse(text: &str) -> Result<Reload, String> {
+    fn parse(text: &str) -> Result<Reload, Refusal> {
         let mut reload = Reload::default();
         let mut words = text.split_whitespace().peekable();
         if let Some(seconds) = words.next_if(|word| !word.eq_ignore_ascii_case("DROP")) {
@@ -126,8 +127,8 @@ impl Reload {
 }
 
 impl Request {
-    /// Words are upper case by custom; case is not held against anybody. The error is a sentence.
-    pub fn parse(line: &str) -> Result<Request, String> {
+    /// Words are upper case by custom; case is not held against anybody. What is not understood is refused.
+    pub fn parse(line: &str) -> Result<Request, Refusal> {
         let line = line.trim();
         let (word, rest) = split(line);
         Ok(match word.to_ascii_uppercase().as_str() {
@@ -160,7 +161,7 @@ impl Request {
             },
             "TAKE_OVER" => Request::TakeOver(Duration::from_secs(rest.parse().map_err(|_| invalid(rest))?)),
             "" => return Err("empty command".into()),
-            _ => return Err(format!("unknown command '{}'", shown(word))),
+            _ => return Err(format!("unknown command '{}'", shown(word)).into()),
         })
     }
 }
@@ -178,15 +179,15 @@ fn split(text: &str) -> (&str, &str) {
     }
 }
 
-fn alone(rest: &str, request: Request) -> Result<Request, String> {
+fn alone(rest: &str, request: Request) -> Result<Request, Refusal> {
     if rest.is_empty() { Ok(request) } else { Err(invalid(rest)) }
 }
 
-fn invalid(argument: &str) -> String {
-    format!("invalid argument '{}'", shown(argument))
+fn invalid(argument: &str) -> Refusal {
+    Refusal::Failed(format!("invalid argument '{}'", shown(argument)))
 }
 
-fn json_flag(rest: &str) -> Result<bool, String> {
+fn json_flag(rest: &str) -> Result<bool, Refusal> {
     match rest {
         "" => Ok(false),
         word if word.eq_ignore_ascii_case("JSON") => Ok(true),
@@ -194,7 +195,7 @@ fn json_flag(rest: &str) -> Result<bool, String> {
     }
 }
 
-fn stats(rest: &str) -> Result<Stats, String> {
+fn stats(rest: &str) -> Result<Stats, Refusal> {
     let mut stats = Stats::default();
     for word in rest.split_whitespace() {
         match word.to_ascii_uppercase().as_str() {
@@ -207,14 +208,14 @@ fn stats(rest: &str) -> Result<Stats, String> {
     Ok(stats)
 }
 
-fn query(rest: &str) -> Result<Query, String> {
+fn query(rest: &str) -> Result<Query, Refusal> {
     let (verb, pattern) = split(rest);
     let upper = verb.to_ascii_uppercase();
     let mut parts = upper.split('_');
     let action = match parts.next() {
         Some("LIST") => QueryAction::List,
         Some("GET") => QueryAction::Get,
-        _ => return Err(format!("unknown query '{}', expected LIST or GET", shown(verb))),
+        _ => return Err(format!("unknown query '{}', expected LIST or GET", shown(verb)).into()),
     };
     let mut query = Query { action, reset: false, format: Format::Kv, pattern: pattern.to_owned() };
     for part in parts {
@@ -227,7 +228,7 @@ fn query(rest: &str) -> Result<Query, String> {
     Ok(query)
 }
 
-fn credentials(rest: &str) -> Result<Credentials, String> {
+fn credentials(rest: &str) -> Result<Credentials, Refusal> {
     let (verb, rest) = split(rest);
     match verb.to_ascii_uppercase().as_str() {
         "ADD" => match split(rest) {
@@ -239,7 +240,7 @@ fn credentials(rest: &str) -> Result<Credentials, String> {
     }
 }
 
-fn log(rest: &str) -> Result<Request, String> {
+fn log(rest: &str) -> Result<Request, Refusal> {
     let (which, value) = split(rest);
     let flag = match which.to_ascii_uppercase().as_str() {
         "LEVEL" if value.is_empty() => return Ok(Request::LogLevel(None)),
@@ -258,7 +259,7 @@ fn log(rest: &str) -> Result<Request, String> {
     Ok(Request::LogFlag(flag, set))
 }
 
-fn config(rest: &str) -> Result<ConfigView, String> {
+fn config(rest: &str) -> Result<ConfigView, Refusal> {
     let words: Vec<String> = rest.split_whitespace().map(str::to_ascii_uppercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
@@ -270,7 +271,8 @@ fn config(rest: &str) -> Result<ConfigView, String> {
         _ => Err(format!(
             "invalid arguments '{}', expected GET ORIGINAL, GET PREPROCESSED, VERIFY, DIFF or ID",
             shown(rest)
-        )),
+        )
+        .into()),
     }
 }
 
@@ -352,7 +354,7 @@ mod tests {
     fn what_is_not_understood_is_named() {
         let check = |line: &str, part: &str| {
             let error = Request::parse(line).expect_err(line);
-            assert!(error.contains(part), "{line}: {error}");
+            assert!(error.said().contains(part), "{line}: {error}");
         };
         check("", "empty");
         check("BOGUS \u{1}", "'BOGUS'");
@@ -368,6 +370,6 @@ mod tests {
         check("STOP now", "'now'");
         check("LEDGER XML", "'XML'");
         check(&"x".repeat(1000), "'xxxx");
-        assert!(Request::parse(&"x".repeat(1000)).unwrap_err().len() < 100);
+        assert!(Request::parse(&"x".repeat(1000)).unwrap_err().said().len() < 100);
     }
 }

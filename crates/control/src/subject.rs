@@ -12,6 +12,7 @@ use crate::explain::ExplainRequest;
 use crate::ledger::Ledger;
 use crate::look::LookRequest;
 use crate::queues::QueueRequest;
+use crate::refusal::Refusal;
 use crate::request::Reload;
 use crate::tap::TapRequest;
 
@@ -88,11 +89,11 @@ pub trait Subject: Send + Sync {
 
     /// Reads the configuration again and waits for the outcome, for a configuration on trial also for that of
     /// the trial. Both texts go to the caller.
-    fn reload(&self, asked: &Reload) -> Result<String, String>;
+    fn reload(&self, asked: &Reload) -> Result<String, Refusal>;
 
     /// Puts what ran before the last reload into effect again, or ends the trial that is under way. Both
     /// texts go to the caller.
-    fn roll_back(&self) -> Result<String, String>;
+    fn roll_back(&self) -> Result<String, Refusal>;
 
     /// Begins the shutdown and returns at once.
     fn stop(&self);
@@ -100,7 +101,7 @@ pub trait Subject: Send + Sync {
     /// Reopens destination files.
     fn reopen(&self);
 
-    fn config(&self, view: ConfigView) -> Result<String, String>;
+    fn config(&self, view: ConfigView) -> Result<String, Refusal>;
 
     /// Files named in the configuration.
     fn list_files(&self) -> Vec<String>;
@@ -116,7 +117,7 @@ pub trait Subject: Send + Sync {
 
     /// What the configuration in the file would do with a line that comes to a source, as JSON that begins
     /// with its brace. From a thread of its own, takes its time.
-    fn rehearse(&self, source: Option<&str>, line: &str) -> Result<String, String>;
+    fn rehearse(&self, source: Option<&str>, line: &str) -> Result<String, Refusal>;
 
     fn healthcheck(&self) -> Health;
 
@@ -127,39 +128,39 @@ pub trait Subject: Send + Sync {
     fn take_over(&self, stream: UnixStream, linger: Duration);
 
     /// Queues on disk. From a thread of its own, may take its time.
-    fn queue(&self, request: &QueueRequest) -> Result<String, String>;
+    fn queue(&self, request: &QueueRequest) -> Result<String, Refusal>;
 
     /// The oldest dead letters, at most so many, as JSON that begins with its brace. From a thread of its
     /// own, reads the disk.
-    fn dead_letters(&self, count_max: usize) -> Result<String, String>;
+    fn dead_letters(&self, count_max: usize) -> Result<String, Refusal>;
 
     /// What happens to messages that come from now on. From a thread of its own, waits for them.
-    fn explain(&self, request: &ExplainRequest) -> Result<String, String>;
+    fn explain(&self, request: &ExplainRequest) -> Result<String, Refusal>;
 
     /// The last messages that were dropped, as JSON that begins with its brace.
-    fn tap(&self, request: &TapRequest) -> Result<String, String>;
+    fn tap(&self, request: &TapRequest) -> Result<String, Refusal>;
 
     /// Messages that come by a place from now on, as JSON that begins with its brace. From a thread of its
     /// own.
-    fn look(&self, request: &LookRequest) -> Result<String, String>;
+    fn look(&self, request: &LookRequest) -> Result<String, Refusal>;
 
     /// Begins to record what comes, gives what has come, ends. From a thread of its own.
-    fn capture(&self, request: &CaptureRequest) -> Result<String, String>;
+    fn capture(&self, request: &CaptureRequest) -> Result<String, Refusal>;
 
     /// Gives messages to their sources again; answers how many were taken. From a thread of its own, waits
     /// for destinations.
-    fn replay(&self, request: &ReplayRequest) -> Result<String, String>;
+    fn replay(&self, request: &ReplayRequest) -> Result<String, Refusal>;
 
     /// What the workers do and what is waited for, for so long, as JSON that begins with its brace. From a
     /// thread of its own.
-    fn profile(&self, duration: Duration) -> Result<String, String>;
+    fn profile(&self, duration: Duration) -> Result<String, Refusal>;
 
     /// The licence text, one line.
     fn license(&self) -> String;
 
     /// Takes the passphrase of a private key's file.
-    fn add_credential(&self, file: &str, secret: &str) -> Result<String, String> {
-        tls::unlock(Path::new(file), secret.as_bytes()).map_err(String::from)
+    fn add_credential(&self, file: &str, secret: &str) -> Result<String, Refusal> {
+        Ok(tls::unlock(Path::new(file), secret.as_bytes())?)
     }
 
     /// Files with a passphrase, and what is known of it.

@@ -4,6 +4,7 @@
 
 use crate::ledger::DropReason;
 use crate::queues::{hex, text};
+use crate::refusal::Refusal;
 
 /// Dropped messages of which something is left.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,11 +19,11 @@ pub struct TapRequest {
 
 impl TapRequest {
     /// What comes behind `TAP`.
-    pub fn parse(rest: &str) -> Result<TapRequest, String> {
+    pub fn parse(rest: &str) -> Result<TapRequest, Refusal> {
         let mut request = TapRequest::default();
         let mut words = rest.split_whitespace();
         if words.next().is_none_or(|word| !word.eq_ignore_ascii_case("DROPPED")) {
-            return Err("expected DROPPED".to_owned());
+            return Err("expected DROPPED".into());
         }
         while let Some(word) = words.next() {
             let value = words.next().ok_or_else(|| format!("{word} needs a value"))?;
@@ -30,7 +31,7 @@ impl TapRequest {
                 "REASON" => request.reason = Some(value.parse()?),
                 "AT" => request.destination = Some(text(value)?),
                 "FROM" => request.source = Some(text(value)?),
-                _ => return Err("expected REASON, AT or FROM".to_owned()),
+                _ => return Err("expected REASON, AT or FROM".into()),
             }
         }
         Ok(request)

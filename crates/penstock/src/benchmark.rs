@@ -11,10 +11,11 @@ use report::Report;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use stdio::CommandError;
 use tables::{Ground, Point, Table};
 
 /// Measures, prints and writes what was asked for; whether all could be measured.
-pub fn run(asked: &Own) -> Result<bool, String> {
+pub fn run(asked: &Own) -> Result<bool, CommandError> {
     let sample = Arc::new(Sample::read(&asked.sample)?);
     let copy = Copy::of(&asked.config, asked.source.as_deref(), tables::CONNECTIONS_MAX)?
         .below(asked.work_dir.clone());
@@ -40,7 +41,12 @@ pub fn run(asked: &Own) -> Result<bool, String> {
 
 /// Each point as often as there are rounds, all of them in each round: what the machine does more and more,
 /// or less and less, is in all points.
-fn measure(asked: &Own, copy: &Copy, place: &Folder, tables: &[Table]) -> Result<Vec<Vec<Measured>>, String> {
+fn measure(
+    asked: &Own,
+    copy: &Copy,
+    place: &Folder,
+    tables: &[Table],
+) -> Result<Vec<Vec<Measured>>, CommandError> {
     let points: Vec<&Point> = tables.iter().flat_map(|table| &table.points).collect();
     let mut results = vec![Vec::new(); points.len()];
     let duration = Duration::from_secs(asked.seconds);
@@ -62,10 +68,10 @@ fn measure(asked: &Own, copy: &Copy, place: &Folder, tables: &[Table]) -> Result
     Ok(results)
 }
 
-fn write(folder: &Path, report: &Report) -> Result<(), String> {
+fn write(folder: &Path, report: &Report) -> Result<(), CommandError> {
     let failed = |error: std::io::Error| format!("cannot write into {}: {error}", folder.display());
     std::fs::create_dir_all(folder).map_err(failed)?;
     std::fs::write(folder.join("bench.md"), report.markdown()).map_err(failed)?;
     std::fs::write(folder.join("bench.csv"), report.csv()).map_err(failed)?;
-    std::fs::write(folder.join("bench.svg"), chart::text(report)).map_err(failed)
+    Ok(std::fs::write(folder.join("bench.svg"), chart::text(report)).map_err(failed)?)
 }

@@ -2,7 +2,7 @@
 
 use control::capture::{CaptureRequest, Taken};
 use control::cli::CaptureArgs;
-use control::client::{Status, request};
+use control::client;
 use recording::HEAD;
 use serde_json::json;
 use std::fs::OpenOptions;
@@ -11,6 +11,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use stdio::CommandError;
 
 /// Grows when something is removed or changes its meaning.
 const VERSION: u32 = 1;
@@ -20,11 +21,11 @@ const ANSWER_MAX: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_millis(500);
 
 pub fn run(args: &CaptureArgs) -> ExitCode {
-    crate::printing::finish(capture(args))
+    stdio::finish(capture(args))
 }
 
 /// Whether something came.
-fn capture(args: &CaptureArgs) -> Result<bool, String> {
+fn capture(args: &CaptureArgs) -> Result<bool, CommandError> {
     let path = args.output.display();
     let opened = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&args.output);
     let mut file = opened.map_err(|error| format!("cannot write {path}: {error}"))?;
@@ -34,7 +35,7 @@ fn capture(args: &CaptureArgs) -> Result<bool, String> {
     let socket = args.running.socket().inspect_err(|_| remove(&args.output))?;
     let begun = ask(&socket, &CaptureRequest::Begin { source: args.source.clone() });
     let begun = begun.inspect_err(|_| remove(&args.output));
-    let number = begun?.trim().parse().map_err(|_| "not an answer: no number".to_owned())?;
+    let number = begun?.trim().parse().map_err(|_| "not an answer: no number")?;
     write(&mut file, &HEAD)?;
     let began = Instant::now();
     let until = began + Duration::from_secs(args.timeout);
@@ -81,7 +82,7 @@ fn remove(file: &Path) {
 }
 
 /// Of entries those that have room, and how many they are.
-fn fitting(entries: &[u8], bytes_max: u64, count_max: u64) -> Result<(&[u8], u64), String> {
+fn fitting(entries: &[u8], bytes_max: u64, count_max: u64) -> Result<(&[u8], u64), CommandError> {
     let mut all = HEAD.to_vec();
     all.extend_from_slice(entries);
     let (mut bytes, mut count, mut one) = (0, 0, Vec::new());
@@ -96,12 +97,8 @@ fn fitting(entries: &[u8], bytes_max: u64, count_max: u64) -> Result<(&[u8], u64
     Ok((entries.get(..bytes).unwrap_or_default(), count))
 }
 
-fn ask(socket: &Path, asked: &CaptureRequest) -> Result<String, String> {
-    let reply = request(socket, &asked.line(), Some(ANSWER_MAX)).map_err(|error| error.explained())?;
-    match reply.status {
-        Status::Ok => Ok(reply.text),
-        Status::Fail | Status::Retry => Err(reply.text.trim_end().to_owned()),
-    }
+fn ask(socket: &Path, asked: &CaptureRequest) -> Result<String, CommandError> {
+    client::ask(socket, &asked.line(), ANSWER_MAX)
 }
 
 #[cfg(test)]

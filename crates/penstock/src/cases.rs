@@ -22,30 +22,25 @@ use control::cli::TestArgs;
 use coverage::Coverage;
 pub use judge::plain;
 use std::process::ExitCode;
+use stdio::CommandError;
 use suite::Suite;
-
-/// Nothing was there to be tested.
-const EXIT_USAGE: u8 = 2;
 
 pub fn run(args: &TestArgs) -> ExitCode {
     if args.part {
         return apart::answer(args);
     }
     if let Some(count) = args.record {
-        return crate::printing::finish(record::run(args, count));
+        return stdio::finish(record::run(args, count));
     }
     let suites = match files::suites(args) {
         Ok(suites) => suites,
-        Err(error) => {
-            stdio::err!("{error}");
-            return ExitCode::from(EXIT_USAGE);
-        }
+        Err(error) => return error.as_usage().report(),
     };
     let tested: Vec<Suite> = suites.into_iter().map(|found| suite::test(found, args)).collect();
     if !args.only.is_empty() && tested.iter().all(|suite| suite.error.is_none() && suite.verdicts.is_empty())
     {
-        stdio::err!("no case has {} in its name", args.only.join(" or "));
-        return ExitCode::from(EXIT_USAGE);
+        let error = format!("no case has {} in its name", args.only.join(" or "));
+        return CommandError::usage(error).report();
     }
     match args.json {
         true => stdio::out_text!("{}", json::render(&tested)),
@@ -55,10 +50,7 @@ pub fn run(args: &TestArgs) -> ExitCode {
     if args.update {
         match update::write(&tested) {
             Ok(rest) => failed = rest,
-            Err(error) => {
-                stdio::err!("{error}");
-                return ExitCode::from(EXIT_CONFIG);
-            }
+            Err(error) => return error.report(),
         }
     }
     let coverages: Vec<&Coverage> = tested.iter().filter_map(|suite| suite.coverage.as_ref()).collect();

@@ -13,11 +13,12 @@ use std::process::ExitCode;
 use control::cli::{CheckArgs, ParseOptions};
 use engine::compile::{Existing, Plan};
 use serde_json::{Value, json};
+use stdio::CommandError;
 use template::Identity;
 
 use crate::configuration::Configuration;
 use crate::run::privileges::{Told, told};
-use crate::{EXIT_CONFIG, EXIT_USAGE, components, printing};
+use crate::{EXIT_CONFIG, components, printing};
 
 pub use lints::CODES as LINTS;
 pub use preflight::CODES;
@@ -32,19 +33,19 @@ const BYTES_MAX: u64 = 64 << 20;
 pub fn check(args: &CheckArgs) -> ExitCode {
     let codes = components::code_lists();
     if let Some(unknown) = args.allow.iter().find(|code| diag::explain(&codes, code).is_none()) {
-        stdio::err!("--allow: there is no code {unknown}; all of them are in docs/errors.md");
-        return ExitCode::from(EXIT_USAGE);
+        let error = format!("--allow: there is no code {unknown}; all of them are in docs/errors.md");
+        return CommandError::usage(error).report();
     }
     let files = match files(&args.configs) {
         Ok(files) => files,
-        Err(error) => return printing::finish(Err(error)),
+        Err(error) => return error.report(),
     };
     let mut reports = Vec::new();
     let mut is_right = true;
     for file in &files {
         let mut configuration = match read(file) {
             Ok(configuration) => configuration,
-            Err(error) => return printing::finish(Err(error)),
+            Err(error) => return error.report(),
         };
         let mut plan = None;
         if !args.syntax_only {
@@ -90,7 +91,7 @@ pub fn lint(configuration: &mut Configuration, plan: &Plan) {
 }
 
 /// The files that are meant: of folders, what in them is named `*.conf`.
-fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     let mut files = Vec::new();
     for path in named {
         if !path.is_dir() {
@@ -105,12 +106,12 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
         files.extend(inside);
     }
     match files.is_empty() {
-        true => Err("there is no file named *.conf".to_owned()),
+        true => Err("there is no file named *.conf".into()),
         false => Ok(files),
     }
 }
 
-fn read(file: &Path) -> Result<Configuration, String> {
+fn read(file: &Path) -> Result<Configuration, CommandError> {
     if file.as_os_str() != "-" {
         return Ok(Configuration::read(file));
     }

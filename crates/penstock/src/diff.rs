@@ -10,13 +10,14 @@ mod text;
 use crate::configuration::Configuration;
 use crate::outline::Outline;
 use crate::subject::secrets::Veil;
-use crate::{EXIT_CONFIG, EXIT_USAGE, printing};
+use crate::{EXIT_CONFIG, printing};
 use compare::Difference;
 use control::cli::DiffArgs;
 use engine::compile::{Existing, Plan};
 use sample::{Sampled, Side};
 use std::path::Path;
 use std::process::ExitCode;
+use stdio::CommandError;
 use template::Identity;
 
 pub fn run(args: &DiffArgs) -> ExitCode {
@@ -25,15 +26,13 @@ pub fn run(args: &DiffArgs) -> ExitCode {
             printing::print(&text);
             if is_same { ExitCode::SUCCESS } else { ExitCode::from(EXIT_CONFIG) }
         }
-        Err(error) => {
-            stdio::err!("{}", error.trim_end());
-            ExitCode::from(EXIT_USAGE)
-        }
+        // 1 is an answer: there are differences.
+        Err(error) => error.as_usage().report(),
     }
 }
 
 /// What is printed, and whether the two mean the same.
-fn difference(args: &DiffArgs) -> Result<(String, bool), String> {
+fn difference(args: &DiffArgs) -> Result<(String, bool), CommandError> {
     let host = crate::run::identity::host_name().map_err(|error| error.to_string())?;
     let identity = Identity::new(&host);
     let (old, old_plan) = read(&args.old, &identity)?;
@@ -53,11 +52,11 @@ fn difference(args: &DiffArgs) -> Result<(String, bool), String> {
     Ok((veil(&[&old, &new]).over(&text), is_same))
 }
 
-fn read(path: &Path, identity: &Identity) -> Result<(Configuration, Plan), String> {
+fn read(path: &Path, identity: &Identity) -> Result<(Configuration, Plan), CommandError> {
     let mut configuration = Configuration::read(path);
     match configuration.compile(identity, &Existing::tried()) {
         Some(plan) => Ok((configuration, plan)),
-        None => Err(configuration.report()),
+        None => Err(configuration.report().into()),
     }
 }
 
@@ -66,7 +65,7 @@ pub fn comes_out_same<'m>(
     texts: [&str; 2],
     source: Option<&str>,
     messages: impl Iterator<Item = &'m [u8]>,
-) -> Result<bool, String> {
+) -> Result<bool, CommandError> {
     let identity = Identity::new("localhost");
     let mut plans = Vec::new();
     for text in texts {

@@ -8,17 +8,16 @@ mod suspicion;
 mod text;
 pub mod tree;
 
-use crate::printing::{finish, print};
+use crate::printing::print;
 use control::cli::ExplainArgs;
 use control::client::{self, Status};
 use engine::plan_map::PlanMap;
 use engine::watch::inquiry::Story;
 use std::process::ExitCode;
 use std::time::Duration;
+use stdio::CommandError;
 use tree::Fates;
 
-/// Wrong usage.
-const EXIT_USAGE: u8 = 2;
 /// Given to the program beyond the time for which it waits for messages.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
@@ -28,19 +27,19 @@ pub fn explain(args: &ExplainArgs) -> ExitCode {
         None if args.file.is_some() => backwards_on_running(args),
         Some(config) if args.line.is_some() || args.messages().is_some() => rehearse::run(args, config),
         Some(_) => {
-            stdio::err!("--config needs a message: --line TEXT, --input FILE, - or --file PATH:LINE");
-            return ExitCode::from(EXIT_USAGE);
+            let needed = "--config needs a message: --line TEXT, --input FILE, - or --file PATH:LINE";
+            Err(CommandError::usage(needed))
         }
         None => ask(args),
     };
     match shown {
         Ok(text) => print(&text),
-        Err(why) => finish(Err(why)),
+        Err(error) => error.report(),
     }
 }
 
 /// By the configuration that runs, as its file has it.
-fn backwards_on_running(args: &ExplainArgs) -> Result<String, String> {
+fn backwards_on_running(args: &ExplainArgs) -> Result<String, CommandError> {
     let socket = args.running.socket()?;
     let config = client::configuration_file(&socket)?;
     let is_same = client::request(&socket, "CONFIG VERIFY", Some(ANSWER_MAX));
@@ -51,15 +50,10 @@ fn backwards_on_running(args: &ExplainArgs) -> Result<String, String> {
 }
 
 /// Asks the running program.
-fn ask(args: &ExplainArgs) -> Result<String, String> {
+fn ask(args: &ExplainArgs) -> Result<String, CommandError> {
     let request = args.request();
     let answer_max = request.patience + request.wait + ANSWER_MAX;
-    let reply = client::request(&args.running.socket()?, &request.line(), Some(answer_max));
-    let reply = reply.map_err(|error| error.explained())?;
-    match reply.status {
-        Status::Ok => Ok(reply.text),
-        Status::Fail | Status::Retry => Err(reply.text),
-    }
+    client::ask(&args.running.socket()?, &request.line(), answer_max)
 }
 
 /// Messages explained, for people or as JSON.

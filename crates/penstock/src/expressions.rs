@@ -5,13 +5,14 @@ mod answer;
 mod prompt;
 mod session;
 
-use crate::{EXIT_CONFIG, EXIT_USAGE};
+use crate::EXIT_CONFIG;
 use answer::Answer;
 use control::cli::FilterxArgs;
 use prompt::Prompt;
 use session::Session;
 use std::io::{BufRead, IsTerminal, Read, stdin, stdout};
 use std::process::ExitCode;
+use stdio::CommandError;
 
 /// Bytes of a text on standard input.
 const TEXT_BYTES_MAX: usize = 1 << 20;
@@ -27,10 +28,7 @@ An expression shows its value; a statement does what it does in a block, and wha
 pub fn run(args: &FilterxArgs) -> ExitCode {
     let session = match Session::new(args.message.as_deref(), &args.values) {
         Ok(session) => session,
-        Err(why) => {
-            stdio::err!("{why}");
-            return ExitCode::from(EXIT_USAGE);
-        }
+        Err(error) => return error.as_usage().report(),
     };
     let mut trial = Trial { session, json: args.json, all_is_well: true };
     let read = if !args.expressions.is_empty() {
@@ -70,7 +68,7 @@ impl Trial {
     }
 
     /// Standard input that nobody types.
-    fn lines(&mut self) -> Result<(), String> {
+    fn lines(&mut self) -> Result<(), CommandError> {
         let mut input = stdin().lock();
         let mut text = String::new();
         loop {
@@ -86,7 +84,7 @@ impl Trial {
         }
     }
 
-    fn prompt(&mut self) -> Result<(), String> {
+    fn prompt(&mut self) -> Result<(), CommandError> {
         let mut prompt = Prompt::open()?;
         stdio::out!("FilterX: an expression or statements, :help for more, Ctrl-D to end.");
         while let Some(text) = prompt.entered()? {
@@ -117,7 +115,7 @@ impl Trial {
             "reset" => self.session.reset(),
             "message" => self.session.message(rest),
             "set" => self.session.set(rest),
-            _ => Err(format!("there is no command :{name}; :help names them")),
+            _ => Err(format!("there is no command :{name}; :help names them").into()),
         };
         if let Err(why) = done {
             self.all_is_well = false;
@@ -128,14 +126,14 @@ impl Trial {
 }
 
 /// A line with its end, of so many bytes at most; nothing where there are no more.
-fn next_line(input: &mut impl BufRead, room: usize) -> Result<String, String> {
+fn next_line(input: &mut impl BufRead, room: usize) -> Result<String, CommandError> {
     let mut line = Vec::new();
     let read = input.take(room as u64 + 1).read_until(b'\n', &mut line);
     read.map_err(|error| format!("cannot read standard input: {error}"))?;
     if line.len() > room {
-        return Err(format!("a text has more than {TEXT_BYTES_MAX} bytes"));
+        return Err(format!("a text has more than {TEXT_BYTES_MAX} bytes").into());
     }
-    String::from_utf8(line).map_err(|_| "standard input is not UTF-8".to_owned())
+    Ok(String::from_utf8(line).map_err(|_| "standard input is not UTF-8".to_owned())?)
 }
 
 /// Whether more is to come: a bracket or a quote is open. Commands end with their line.

@@ -1,5 +1,6 @@
 //! Queue files of syslog-ng: opened, shown as lines, and made messages of our own again.
 
+use diag::Fault;
 use record::{Batch, Civil, Context, Peer, Record, Span, Stamp};
 use sandbox::Access;
 use std::fs::File;
@@ -35,16 +36,17 @@ impl ReadAt for Source {
 }
 
 impl Foreign {
-    /// The error says why it cannot be read.
-    pub fn open(path: &Path) -> Result<Foreign, String> {
-        let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    pub fn open(path: &Path) -> Result<Foreign, Fault> {
+        let place = path.display().to_string();
+        let wrong = |error: std::io::Error| Fault::of_file(&error, error.to_string()).at(&place);
         let opened = regular::open(path).map_err(|error| sandbox::explained(error, path, Access::Read));
-        let file = opened.map_err(|error| wrong(&error))?;
-        let length = file.metadata().map_err(|error| wrong(&error))?.len();
+        let file = opened.map_err(wrong)?;
+        let length = file.metadata().map_err(wrong)?.len();
         let file = Source(file);
         let mut page = [0; 4096];
         let count = ReadAt::read_at(&file, &mut page, 0);
-        let header = Header::parse(page.get(..count).unwrap_or_default()).map_err(|error| wrong(&error))?;
+        let header = Header::parse(page.get(..count).unwrap_or_default())
+            .map_err(|error| Fault::misconfigured(error.to_string()).at(&place))?;
         Ok(Foreign { file, header, length })
     }
 

@@ -12,13 +12,14 @@ mod svg;
 
 use crate::configuration::Configuration;
 use crate::outline::{Outline, Path};
-use crate::printing::{finish, print};
+use crate::printing::print;
 use control::cli::GraphArgs;
 use diag::Span;
 use engine::compile::{Existing, Plan};
 use model::Graph;
 use std::collections::BTreeSet;
 use std::process::ExitCode;
+use stdio::CommandError;
 use template::Identity;
 
 pub use live::grouped;
@@ -29,14 +30,14 @@ const NEVER: [&str; 2] = ["E0118", "L0103"];
 pub fn run(args: &GraphArgs) -> ExitCode {
     match drawn(args) {
         Ok(text) => print(&oplog::hidden(&text)),
-        Err(error) => finish(Err(error)),
+        Err(error) => error.report(),
     }
 }
 
-fn drawn(args: &GraphArgs) -> Result<String, String> {
+fn drawn(args: &GraphArgs) -> Result<String, CommandError> {
     let mut configuration = Configuration::read(&args.config);
     let plan: Option<Plan> = configuration.compile(&Identity::new("localhost"), &Existing::new());
-    let Some(plan) = plan else { return Err(configuration.report()) };
+    let Some(plan) = plan else { return Err(configuration.report().into()) };
     crate::check::lint(&mut configuration, &plan);
     let mut outline = Outline::of(&configuration);
     if !args.only.is_empty() {
@@ -45,7 +46,7 @@ fn drawn(args: &GraphArgs) -> Result<String, String> {
             .iter()
             .find(|name| !outline.sources.contains_key(*name) && !outline.destinations.contains_key(*name));
         if let Some(unknown) = unknown {
-            return Err(format!("no log path has a source or destination `{unknown}`"));
+            return Err(format!("no log path has a source or destination `{unknown}`").into());
         }
         outline.paths.retain(|path| args.only.iter().any(|name| has(path, name)));
     }

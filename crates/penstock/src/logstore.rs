@@ -12,6 +12,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use stdio::CommandError;
 
 /// A larger key file is none.
 const KEY_BYTES_MAX: u64 = 1 << 20;
@@ -122,19 +123,12 @@ pub fn run_as_logcat(args: Vec<OsString>) -> ExitCode {
 }
 
 /// Whether all is well; the error is said.
-fn ended(result: Result<bool, String>) -> ExitCode {
-    match result {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(crate::EXIT_CONFIG),
-        Err(error) => {
-            stdio::err!("penstock logstore: {error}");
-            ExitCode::from(crate::EXIT_CONFIG)
-        }
-    }
+fn ended(result: Result<bool, CommandError>) -> ExitCode {
+    stdio::finish(result.map_err(|error| error.at("penstock logstore")))
 }
 
 /// Every file is looked at, whatever is wrong with the others.
-fn each(files: &[PathBuf], work: impl Fn(&Path) -> Result<bool, String>) -> Result<bool, String> {
+fn each(files: &[PathBuf], work: impl Fn(&Path) -> Result<bool, CommandError>) -> Result<bool, CommandError> {
     let mut all = true;
     for file in files {
         all &= work(file).unwrap_or_else(|error| {
@@ -145,15 +139,15 @@ fn each(files: &[PathBuf], work: impl Fn(&Path) -> Result<bool, String>) -> Resu
     Ok(all)
 }
 
-fn open(path: &Path) -> Result<Reader<BufReader<File>>, String> {
+fn open(path: &Path) -> Result<Reader<BufReader<File>>, CommandError> {
     let file = regular::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Reader::new(BufReader::with_capacity(1 << 16, file)).map_err(|error| told(path, &error))
+    Reader::new(BufReader::with_capacity(1 << 16, file)).map_err(|error| told(path, &error).into())
 }
 
-fn keys(path: Option<&Path>) -> Result<Keys, String> {
+fn keys(path: Option<&Path>) -> Result<Keys, CommandError> {
     let Some(path) = path else { return Ok(Keys::default()) };
     let pem = regular::read(path, KEY_BYTES_MAX).map_err(|error| format!("{}: {error}", path.display()))?;
-    PrivateKey::read(&pem).map(Keys::new).map_err(|error| told(path, &error))
+    Ok(PrivateKey::read(&pem).map(Keys::new).map_err(|error| told(path, &error))?)
 }
 
 fn told(path: &Path, error: &Error) -> String {

@@ -10,9 +10,8 @@ mod names;
 mod place;
 mod words;
 
-use crate::{EXIT_CONFIG, EXIT_USAGE};
 use documents::Documents;
-use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
+use lsp_server::{Connection, ErrorCode, Message, Notification, ProtocolError, Request, Response};
 use lsp_types::notification::{
     DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, DidSaveTextDocument,
 };
@@ -29,23 +28,29 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::process::ExitCode;
+use stdio::CommandError;
 
 pub fn run() -> ExitCode {
     let (connection, threads) = Connection::stdio();
     let served = serve(&connection);
     // Its threads end with the last one who may send.
     drop(connection);
-    match served.and_then(|()| threads.join().map_err(|error| error.to_string())) {
+    match served.and_then(|()| threads.join().map_err(|error| error.to_string().into())) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            stdio::err!("penstock lsp speaks with editors, over standard input and output: {error}");
-            ExitCode::from(if error.contains("initialize") { EXIT_USAGE } else { EXIT_CONFIG })
-        }
+        Err(error) => error.at("penstock lsp speaks with editors, over standard input and output").report(),
     }
 }
 
-fn serve(connection: &Connection) -> Result<(), String> {
-    let (id, _) = connection.initialize_start().map_err(|error| error.to_string())?;
+/// Whoever is connected has hung up, or is no editor.
+fn not_greeted(error: &ProtocolError) -> CommandError {
+    match error.channel_is_disconnected() {
+        true => CommandError::failed(error.to_string()),
+        false => CommandError::usage(error.to_string()),
+    }
+}
+
+fn serve(connection: &Connection) -> Result<(), CommandError> {
+    let (id, _) = connection.initialize_start().map_err(|error| not_greeted(&error))?;
     let result = InitializeResult {
         capabilities: capabilities(),
         server_info: Some(ServerInfo {
@@ -54,7 +59,7 @@ fn serve(connection: &Connection) -> Result<(), String> {
         }),
     };
     let result = serde_json::to_value(result).map_err(|error| error.to_string())?;
-    connection.initialize_finish(id, result).map_err(|error| error.to_string())?;
+    connection.initialize_finish(id, result).map_err(|error| not_greeted(&error))?;
     let mut server = Server { connection, documents: Documents::default() };
     for message in &connection.receiver {
         match message {
@@ -103,7 +108,7 @@ struct Server<'c> {
 }
 
 impl Server<'_> {
-    fn answer(&self, request: Request) -> Result<(), String> {
+    fn answer(&self, request: Request) -> Result<(), CommandError> {
         let Request { id, method, params } = request;
         let documents = &self.documents;
         let answer: Result<Value, (ErrorCode, String)> = match method.as_str() {
@@ -125,7 +130,7 @@ impl Server<'_> {
         })
     }
 
-    fn note(&mut self, notification: Notification) -> Result<(), String> {
+    fn note(&mut self, notification: Notification) -> Result<(), CommandError> {
         let Notification { method, params } = notification;
         let changed = match method.as_str() {
             DidOpenTextDocument::METHOD => read(params).map(|params| self.documents.opened(params)),
@@ -141,8 +146,8 @@ impl Server<'_> {
         self.send(Notification { method: PublishDiagnostics::METHOD.to_owned(), params }.into())
     }
 
-    fn send(&self, message: Message) -> Result<(), String> {
-        self.connection.sender.send(message).map_err(|error| error.to_string())
+    fn send(&self, message: Message) -> Result<(), CommandError> {
+        Ok(self.connection.sender.send(message).map_err(|error| error.to_string())?)
     }
 }
 

@@ -57,7 +57,7 @@ use control::cli::{
 /// The configuration is wrong, or the command line is.
 const EXIT_CONFIG: u8 = 1;
 /// The command line of `penstock` is wrong; where it is called as another program, the code is that one's.
-const EXIT_USAGE: u8 = 2;
+const EXIT_USAGE: u8 = stdio::EXIT_USAGE;
 /// The configuration is right, but something it needs cannot be had.
 const EXIT_INIT: u8 = 2;
 

@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use stdio::CommandError;
 
 /// Where a database is looked for when none is named.
 const DATABASE: &str = "/var/lib/syslog-ng/patterndb.xml";
@@ -173,15 +174,12 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
     };
     match done {
         Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            stdio::err!("{}", error.trim_end());
-            ExitCode::from(crate::EXIT_CONFIG)
-        }
+        Err(error) => error.report(),
     }
 }
 
 /// A file's bytes, or why not.
-fn read(path: &std::path::Path) -> Result<Vec<u8>, String> {
+fn read(path: &std::path::Path) -> Result<Vec<u8>, CommandError> {
     let bytes = match path.to_str() {
         Some("-") => {
             let mut bytes = Vec::new();
@@ -189,16 +187,16 @@ fn read(path: &std::path::Path) -> Result<Vec<u8>, String> {
         }
         _ => regular::read(path, filter::FILE_BYTES_MAX),
     };
-    bytes.map_err(|e| format!("cannot read {}: {e}", path.display()))
+    Ok(bytes.map_err(|e| format!("cannot read {}: {e}", path.display()))?)
 }
 
 /// A database that was read without errors, with its text.
-fn database(path: &std::path::Path) -> Result<(Vec<u8>, patterndb::model::Database), String> {
+fn database(path: &std::path::Path) -> Result<(Vec<u8>, patterndb::model::Database), CommandError> {
     let bytes = read(path)?;
     let mut loaded = patterndb::load(&path.display().to_string(), &bytes);
     match loaded.database.take() {
         Some(database) => Ok((bytes, database)),
-        None => Err(loaded.lines().join("\n")),
+        None => Err(loaded.lines().join("\n").into()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use crate::EXIT_CONFIG;
+use stdio::CommandError;
 
 /// Prints a text. Whether it could be written is looked at when the command ends, see [`stdio::end`].
 pub fn print(text: &str) -> ExitCode {
@@ -12,22 +12,12 @@ pub fn print(text: &str) -> ExitCode {
 }
 
 /// A closed pipe behind us (`| head`) is no error.
-pub fn written(outcome: io::Result<()>) -> Result<(), String> {
+pub fn written(outcome: io::Result<()>) -> Result<(), CommandError> {
     match outcome {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(format!("cannot write: {error}")),
-        _ => Ok(()),
-    }
-}
-
-/// The end of a command: whether all is well, or why it could not be done.
-pub fn finish(done: Result<bool, String>) -> ExitCode {
-    match done {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(EXIT_CONFIG),
-        Err(error) => {
-            stdio::err!("{}", error.trim_end());
-            ExitCode::from(EXIT_CONFIG)
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("cannot write: {error}").into())
         }
+        _ => Ok(()),
     }
 }
 
@@ -40,7 +30,8 @@ mod tests {
         assert_eq!(written(Ok(())), Ok(()));
         assert_eq!(written(Err(io::ErrorKind::BrokenPipe.into())), Ok(()));
         assert!(
-            written(Err(io::ErrorKind::StorageFull.into())).is_err_and(|e| e.starts_with("cannot write"))
+            written(Err(io::ErrorKind::StorageFull.into()))
+                .is_err_and(|e| e.said().starts_with("cannot write"))
         );
     }
 }

@@ -13,34 +13,29 @@ mod verdict;
 pub use sampler::run as sample;
 
 use control::cli::ProfileArgs;
-use control::client::{Status, request};
+use control::client::ask;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
+use stdio::CommandError;
 
 /// Given to the program beyond the time for which it looks.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 pub fn run(args: &ProfileArgs) -> ExitCode {
-    let answer = args.running.socket().and_then(|socket| ask(&socket, args.seconds));
+    let answer = args.running.socket().and_then(|socket| profile(&socket, args.seconds));
     let shown = answer.and_then(|text| if args.json { Ok(text) } else { report::text(&text) });
-    crate::printing::finish(shown.map(|text| {
+    stdio::finish(shown.map(|text| {
         crate::printing::print(&text);
         true
     }))
 }
 
 /// A profile of so many seconds, for people.
-pub fn text_of(socket: &Path, seconds: u64) -> Result<String, String> {
-    report::text(&ask(socket, seconds)?)
+pub fn text_of(socket: &Path, seconds: u64) -> Result<String, CommandError> {
+    report::text(&profile(socket, seconds)?)
 }
 
-fn ask(socket: &Path, seconds: u64) -> Result<String, String> {
-    let patience = Duration::from_secs(seconds) + ANSWER_MAX;
-    let reply = request(socket, &format!("PROFILE {seconds}"), Some(patience));
-    let reply = reply.map_err(|error| error.explained())?;
-    match reply.status {
-        Status::Ok => Ok(reply.text),
-        Status::Fail | Status::Retry => Err(reply.text.trim_end().to_owned()),
-    }
+fn profile(socket: &Path, seconds: u64) -> Result<String, CommandError> {
+    ask(socket, &format!("PROFILE {seconds}"), Duration::from_secs(seconds) + ANSWER_MAX)
 }

@@ -6,6 +6,7 @@ mod removed;
 mod statistics;
 mod trial;
 
+use control::Refusal;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -186,16 +187,16 @@ impl Daemon {
     }
 
     /// Everything that runs is opened anew: another process, to which it was given, has failed.
-    pub fn restart(&self, engine: &mut Engine, queues: Vec<Queue>) -> Result<(), String> {
+    pub fn restart(&self, engine: &mut Engine, queues: Vec<Queue>) -> Result<(), Fault> {
         let mut existing = Existing::new();
         existing.paths = engine.existing().paths.clone();
         existing.filters = engine.existing().filters.clone();
         existing.parsers = engine.existing().parsers.clone();
         existing.blocks = engine.existing().blocks.clone();
         existing.states = engine.existing().states.clone();
-        let plan =
-            self.current.lock().compile(&self.identity, &existing).ok_or("it does not compile any more")?;
-        engine.resume(plan, queues).map_err(|faults| joined(&faults))?;
+        let plan = self.current.lock().compile(&self.identity, &existing);
+        let plan = plan.ok_or_else(|| Fault::misconfigured("it does not compile any more"))?;
+        engine.resume(plan, queues).map_err(|faults| Fault::local(joined(&faults)))?;
         let running = self.running();
         let fresh = Arc::new(Running { view: engine.view().clone(), ..Running::clone(&running) });
         self.history.replaced(&running.view, &fresh.view);
@@ -248,7 +249,7 @@ impl Daemon {
     }
 
     /// Whether the file still is what runs.
-    pub fn verify(&self) -> Result<String, String> {
+    pub fn verify(&self) -> Result<String, Refusal> {
         let configuration = Configuration::read(&self.path);
         if configuration.id() == self.running().id {
             return Ok("Configuration file matches active configuration".into());
@@ -257,10 +258,10 @@ impl Daemon {
     }
 
     /// What the file says differently from what runs.
-    pub fn difference(&self) -> Result<String, String> {
+    pub fn difference(&self) -> Result<String, Refusal> {
         let configuration = Configuration::read(&self.path);
         if let Some(error) = configuration.first_error() {
-            return Err(error);
+            return Err(error.into());
         }
         Ok(diff::told(&self.current.lock(), &configuration))
     }

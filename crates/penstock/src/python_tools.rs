@@ -6,8 +6,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use crate::printing::{finish, print};
+use crate::printing::print;
 use crate::usage;
+use stdio::CommandError;
 
 /// Where an environment has its packages, as it says itself.
 const SITE_PACKAGES: &str = "import sysconfig; print(sysconfig.get_paths()['purelib'])";
@@ -27,15 +28,15 @@ pub fn update_virtualenv(args: Vec<OsString>) -> ExitCode {
     }
 }
 
-fn ended(done: Result<String, String>) -> ExitCode {
+fn ended(done: Result<String, CommandError>) -> ExitCode {
     match done {
         Ok(text) => print(&text),
-        Err(why) => finish(Err(why)),
+        Err(error) => error.report(),
     }
 }
 
 /// Makes the environment unless it is there, then installs what is asked for.
-fn venv(args: &VenvArgs) -> Result<String, String> {
+fn venv(args: &VenvArgs) -> Result<String, CommandError> {
     let python = args.folder.join("bin/python3");
     let is_new = !python.exists();
     if is_new {
@@ -63,19 +64,19 @@ fn venv(args: &VenvArgs) -> Result<String, String> {
     ))
 }
 
-fn package(folder: &Path) -> Result<String, String> {
+fn package(folder: &Path) -> Result<String, CommandError> {
     let made = python::write_package(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     Ok(format!("{}: written\n", made.display()))
 }
 
 /// Runs a program whose output is for whoever asked.
-fn call(program: &Path, args: &[&OsStr]) -> Result<(), String> {
+fn call(program: &Path, args: &[&OsStr]) -> Result<(), CommandError> {
     let status = Command::new(program).args(args).status();
     match status.map_err(|error| format!("{}: {error}", program.display()))? {
         status if status.success() => Ok(()),
         status => {
             let args: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
-            Err(format!("{} {} ended with {status}", program.display(), args.join(" ")))
+            Err(format!("{} {} ended with {status}", program.display(), args.join(" ")).into())
         }
     }
 }

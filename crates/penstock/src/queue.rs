@@ -18,6 +18,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use stdio::CommandError;
 use store::{QueueInfo, View};
 
 /// Look into queues on disk: what waits for destinations with disk-buffer(), and dead letters
@@ -132,13 +133,10 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         Ok(args) => args,
         Err(error) => return crate::usage(&error),
     };
-    match args.options.settle() {
-        Ok(asked) => crate::printing::finish(obey(&args.command, &asked)),
-        Err(error) => crate::printing::finish(Err(error)),
-    }
+    stdio::finish(args.options.settle().and_then(|asked| obey(&args.command, &asked)))
 }
 
-fn obey(command: &Command, asked: &QueueArgs) -> Result<bool, String> {
+fn obey(command: &Command, asked: &QueueArgs) -> Result<bool, CommandError> {
     match command {
         Command::Ls => listing::ls(asked),
         Command::Stat { queue } => listing::stat(asked, queue.as_deref()),
@@ -153,7 +151,7 @@ fn obey(command: &Command, asked: &QueueArgs) -> Result<bool, String> {
 }
 
 impl QueueOptions {
-    fn settle(self) -> Result<QueueArgs, String> {
+    fn settle(self) -> Result<QueueArgs, CommandError> {
         let state_dir = self.running.folder()?;
         let socket = self.running.control.unwrap_or_else(|| state_dir.join(CONTROL_FILE_NAME));
         Ok(QueueArgs { state_dir, socket, dir: self.dir, json: self.json })
@@ -165,15 +163,15 @@ impl QueueArgs {
         self.dir.as_deref().unwrap_or(&self.state_dir)
     }
 
-    fn view(&self) -> Result<View, String> {
+    fn view(&self) -> Result<View, CommandError> {
         view(self.folder())
     }
 
     /// Asks the running program. `Ok(None)` when none runs.
-    fn ask(&self, request: &QueueRequest) -> Result<Option<String>, String> {
+    fn ask(&self, request: &QueueRequest) -> Result<Option<String>, CommandError> {
         match client::request(&self.socket, &request.line(), None) {
             Ok(reply) if reply.status == Status::Ok => Ok(Some(reply.text.trim_end().to_owned())),
-            Ok(reply) => Err(reply.text.trim_end().to_owned()),
+            Ok(reply) => Err(reply.text.trim_end().into()),
             Err(ClientError::Connect(_, error))
                 if matches!(
                     error.kind(),
@@ -182,12 +180,12 @@ impl QueueArgs {
             {
                 Ok(None)
             }
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(error.to_string().into()),
         }
     }
 
     /// Has the running program do it, and prints what that says. `alone` is the error when none runs.
-    fn tell(&self, request: &QueueRequest, alone: &str) -> Result<bool, String> {
+    fn tell(&self, request: &QueueRequest, alone: &str) -> Result<bool, CommandError> {
         let text = self.ask(request)?.ok_or(alone)?;
         stdio::out!("{text}");
         Ok(true)
@@ -201,11 +199,11 @@ impl QueueArgs {
     }
 }
 
-fn view(folder: &Path) -> Result<View, String> {
-    View::open(folder).map_err(|error| match error.kind() {
+fn view(folder: &Path) -> Result<View, CommandError> {
+    Ok(View::open(folder).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => format!("there are no queues in {}", folder.display()),
         _ => format!("cannot read the queues in {}: {error}", folder.display()),
-    })
+    })?)
 }
 
 /// Whose the queues of a folder are.
@@ -214,7 +212,7 @@ fn names(view: &View) -> QueueNames {
 }
 
 /// The queue that is meant: by its name, its number, its destination or a part of its name.
-fn find(view: &View, wanted: &str) -> Result<QueueInfo, String> {
+fn find(view: &View, wanted: &str) -> Result<QueueInfo, CommandError> {
     let queues = view.queues();
     let named = |queue: &&QueueInfo| queue.name == wanted.as_bytes();
     if let Some(queue) = queues.iter().find(named) {
@@ -234,10 +232,10 @@ fn find(view: &View, wanted: &str) -> Result<QueueInfo, String> {
     }
     match found.as_slice() {
         [queue] => Ok((*queue).clone()),
-        [] => Err(format!("there is no queue `{wanted}`, `penstock queue ls` lists them")),
+        [] => Err(format!("there is no queue `{wanted}`, `penstock queue ls` lists them").into()),
         many => {
             let names: Vec<String> = many.iter().map(|queue| output::name(&queue.name)).collect();
-            Err(format!("`{wanted}` fits several queues:\n  {}", names.join("\n  ")))
+            Err(format!("`{wanted}` fits several queues:\n  {}", names.join("\n  ")).into())
         }
     }
 }
@@ -270,7 +268,7 @@ mod tests {
         let view = view(dir.path()).expect("there");
         let check = |wanted: &str, expected: Result<u32, &str>| match (find(&view, wanted), expected) {
             (Ok(queue), Ok(id)) => assert_eq!(queue.id, id, "{wanted}"),
-            (Err(error), Err(part)) => assert!(error.contains(part), "{error}"),
+            (Err(error), Err(part)) => assert!(error.said().contains(part), "{error}"),
             (found, _) => panic!("{wanted}: {found:?}"),
         };
         check("d_two#0", Ok(1));

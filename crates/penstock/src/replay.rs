@@ -6,7 +6,7 @@ mod moment;
 use crate::keep_input;
 use control::capture::ReplayRequest;
 use control::cli::{ReplayArgs, Speed};
-use control::client::{Status, request};
+use control::client;
 use control::server::LINE_BYTES_MAX;
 use recording::{Damaged, Entry, Failed, Stream, append};
 use serde_json::json;
@@ -16,9 +16,8 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use stdio::CommandError;
 
-/// Wrong usage.
-const EXIT_USAGE: u8 = 2;
 /// Grows when something is removed or changes its meaning.
 const VERSION: u32 = 1;
 /// Time given to the program for one request: destinations may be slow.
@@ -36,17 +35,13 @@ struct Span {
 
 pub fn run(args: &ReplayArgs) -> ExitCode {
     let moment = |text: &Option<String>, otherwise| text.as_deref().map_or(Ok(otherwise), moment::micros);
-    match moment(&args.since, i64::MIN).and_then(|since| Ok((since, moment(&args.until, i64::MAX)?))) {
-        Ok((since, until)) => crate::printing::finish(replay(args, &Span { since, until })),
-        Err(error) => {
-            stdio::err!("{error}");
-            ExitCode::from(EXIT_USAGE)
-        }
-    }
+    let since = moment(&args.since, i64::MIN);
+    let span = since.and_then(|since| Ok(Span { since, until: moment(&args.until, i64::MAX)? }));
+    stdio::finish(span.map_err(CommandError::as_usage).and_then(|span| replay(args, &span)))
 }
 
 /// Whether all of at least one message were taken.
-fn replay(args: &ReplayArgs, span: &Span) -> Result<bool, String> {
+fn replay(args: &ReplayArgs, span: &Span) -> Result<bool, CommandError> {
     let files = files(args, span)?;
     let mut sending = Sending::new(args)?;
     for file in files {
@@ -58,7 +53,7 @@ fn replay(args: &ReplayArgs, span: &Span) -> Result<bool, String> {
                 Ok(Some(entry)) => sending.add(&entry, span)?,
                 // Or what was being written when the program ended.
                 Ok(None) | Err(Failed::Damaged(Damaged::Cut { .. })) => break,
-                Err(error) => return Err(format!("{}; sent so far: {}", named(&error), sending.taken)),
+                Err(error) => return Err(format!("{}; sent so far: {}", named(&error), sending.taken).into()),
             }
         }
     }
@@ -69,7 +64,7 @@ fn replay(args: &ReplayArgs, span: &Span) -> Result<bool, String> {
     Ok(sending.report(args))
 }
 
-fn files(args: &ReplayArgs, span: &Span) -> Result<Vec<PathBuf>, String> {
+fn files(args: &ReplayArgs, span: &Span) -> Result<Vec<PathBuf>, CommandError> {
     if let Some(file) = &args.file {
         return Ok(vec![file.clone()]);
     }
@@ -80,7 +75,7 @@ fn files(args: &ReplayArgs, span: &Span) -> Result<Vec<PathBuf>, String> {
     })?;
     let found = keep_input::since(found, span.since);
     if found.is_empty() {
-        return Err(format!("nothing is kept in {}", folder.display()));
+        return Err(format!("nothing is kept in {}", folder.display()).into());
     }
     Ok(found)
 }
@@ -102,7 +97,7 @@ struct Sending<'a> {
 }
 
 impl<'a> Sending<'a> {
-    fn new(args: &'a ReplayArgs) -> Result<Sending<'a>, String> {
+    fn new(args: &'a ReplayArgs) -> Result<Sending<'a>, CommandError> {
         let usual = if args.file.is_some() { Speed::Times(1.0) } else { Speed::Max };
         Ok(Sending {
             args,
@@ -119,7 +114,7 @@ impl<'a> Sending<'a> {
         })
     }
 
-    fn add(&mut self, entry: &Entry<'_>, span: &Span) -> Result<(), String> {
+    fn add(&mut self, entry: &Entry<'_>, span: &Span) -> Result<(), CommandError> {
         let group = entry.source.rsplit_once('#').map_or(entry.source, |(group, _)| group);
         let is_meant = self.args.only.as_ref().is_none_or(|only| only == entry.source || only == group);
         if !is_meant || entry.time < span.since || entry.time >= span.until {
@@ -146,7 +141,7 @@ impl<'a> Sending<'a> {
     }
 
     /// Waits until it is time for a message.
-    fn wait_for(&mut self, time: i64) -> Result<(), String> {
+    fn wait_for(&mut self, time: i64) -> Result<(), CommandError> {
         let Speed::Times(times) = self.speed else { return Ok(()) };
         let (began, first) = *self.began.get_or_insert((Instant::now(), time));
         let after = Duration::try_from_secs_f64(time.saturating_sub(first).max(0) as f64 / 1e6 / times);
@@ -158,7 +153,7 @@ impl<'a> Sending<'a> {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), String> {
+    fn flush(&mut self) -> Result<(), CommandError> {
         let entries = std::mem::take(&mut self.entries);
         let waiting = std::mem::take(&mut self.waiting);
         if waiting == 0 || self.args.dry_run {
@@ -172,7 +167,7 @@ impl<'a> Sending<'a> {
     }
 
     /// Whether the program has the sources and destinations that are meant.
-    fn could_come(&self) -> Result<(), String> {
+    fn could_come(&self) -> Result<(), CommandError> {
         let meant: Vec<&String> = match &self.args.source {
             Some(source) => vec![source],
             None => self.by_source.keys().collect(),
@@ -231,10 +226,7 @@ impl<'a> Sending<'a> {
     }
 }
 
-fn ask(socket: &Path, asked: &ReplayRequest) -> Result<u64, String> {
-    let reply = request(socket, &asked.line(), Some(ANSWER_MAX)).map_err(|error| error.explained())?;
-    match reply.status {
-        Status::Ok => reply.text.trim().parse().map_err(|_| "not an answer: no number".to_owned()),
-        Status::Fail | Status::Retry => Err(reply.text.trim_end().to_owned()),
-    }
+fn ask(socket: &Path, asked: &ReplayRequest) -> Result<u64, CommandError> {
+    let taken = client::ask(socket, &asked.line(), ANSWER_MAX)?;
+    taken.trim().parse().map_err(|_| "not an answer: no number".into())
 }

@@ -13,6 +13,7 @@ mod pid_file;
 pub mod privileges;
 pub mod watchdog;
 
+use diag::Fault;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -119,12 +120,12 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
         Ok(server) => Ok((started, server)),
         Err(error) => {
             if let Some(taker) = &started.taker {
-                taker.failed(&error);
+                taker.failed(error.said());
             }
             if let Some(engine) = started.program.end() {
                 engine.stop(Duration::ZERO, Rest::Kept);
             }
-            Err(failed(EXIT_INIT, &error))
+            Err(failed(EXIT_INIT, error.said()))
         }
     });
     let (mut started, mut server) = opened.inspect_err(|failed| starter.failed(failed.0))?;
@@ -156,12 +157,12 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
 }
 
 /// Opens the control socket; in a take-over, what runs so far ends.
-fn answer(options: &RunOptions, started: &Started) -> Result<Server, String> {
+fn answer(options: &RunOptions, started: &Started) -> Result<Server, Fault> {
     let served: Arc<dyn Subject> = Arc::new(Served::new(Arc::clone(&started.program)));
     control::running::set(&served);
     let replaces = started.taker.is_some();
     let options = ServerOptions { replaces, ..ServerOptions::new(&options.control) };
-    let server = Server::start(options, served).map_err(|error| error.to_string())?;
+    let server = Server::start(options, served).map_err(|error| Fault::local(error.to_string()))?;
     let console = started.program.console();
     match &started.taker {
         None => started.program.door.begin(&started.program, console.as_ref())?,
@@ -170,7 +171,7 @@ fn answer(options: &RunOptions, started: &Started) -> Result<Server, String> {
     if let Some(taker) = &started.taker {
         taker.ready(&started.disinherited)?;
         transport::inherited::own();
-        server.replace().map_err(|error| error.to_string())?;
+        server.replace().map_err(|error| Fault::local(error.to_string()))?;
     }
     Ok(server)
 }
@@ -202,7 +203,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     limits::raise(options.fd_limit, options.enable_core);
     #[cfg(feature = "python")]
     python::defer();
-    let entered = privileges::enter(options).map_err(|text| failed(EXIT_INIT, &text))?;
+    let entered = privileges::enter(options).map_err(|fault| failed(EXIT_INIT, fault.said()))?;
     let mut configuration = Configuration::read(&options.config);
     // Before the state: a wrong configuration must leave no trace.
     if configuration.has_errors() {
@@ -220,8 +221,9 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     };
     let pid_file = options.pid_file.as_deref().and_then(PidFile::open);
     // Before there are threads, each of which would have capabilities of its own.
-    privileges::settle(entered, options, &configuration, &plan).map_err(|text| failed(EXIT_INIT, &text))?;
-    confinement::enter(options, &configuration, &plan).map_err(|text| failed(EXIT_INIT, &text))?;
+    privileges::settle(entered, options, &configuration, &plan)
+        .map_err(|fault| failed(EXIT_INIT, fault.said()))?;
+    confinement::enter(options, &configuration, &plan).map_err(|fault| failed(EXIT_INIT, fault.said()))?;
     let engine_options = EngineOptions {
         workers: options.worker_threads.unwrap_or_else(limits::workers),
         memory_max: limits::memory_max(),
@@ -286,11 +288,11 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
 fn take_over(options: &RunOptions, state: &Path) -> Result<(Option<Taker>, Taken), Failed> {
     let Some(linger) = options.take_over else { return Ok((None, Taken::default())) };
     let asked = Taker::ask(&options.control, state, linger);
-    let Some(taker) = asked.map_err(|error| failed(EXIT_INIT, &error))? else {
+    let Some(taker) = asked.map_err(|fault| failed(EXIT_INIT, fault.said()))? else {
         oplog::notice("There is no running program to take over from", &[]);
         return Ok((None, Taken::default()));
     };
-    let taken = taker.stop().map_err(|error| failed(EXIT_INIT, &error))?;
+    let taken = taker.stop().map_err(|fault| failed(EXIT_INIT, fault.said()))?;
     Ok((Some(taker), taken))
 }
 

@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::ExitCode;
+use stdio::CommandError;
 
 /// A longer line is no entry of anything that was received.
 const LINE_BYTES_MAX: u64 = 1 << 30;
@@ -21,16 +22,13 @@ const BUFFERS: std::ops::RangeInclusive<u64> = 10..=4_294_967_295;
 fn run<A: Parser>(
     tool: &str,
     args: Vec<OsString>,
-    work: impl FnOnce(&A) -> Result<ExitCode, String>,
+    work: impl FnOnce(&A) -> Result<ExitCode, CommandError>,
 ) -> ExitCode {
     let args = match A::try_parse_from(args) {
         Ok(args) => args,
         Err(error) => return crate::usage(&error),
     };
-    work(&args).unwrap_or_else(|error| {
-        stdio::err!("{tool}: {error}");
-        ExitCode::from(crate::EXIT_CONFIG)
-    })
+    work(&args).unwrap_or_else(|error| error.at(tool).report())
 }
 
 /// A release of syslog-ng or AxoSyslog, for what its programs open.
@@ -63,7 +61,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn of(path: &Path) -> Result<Lines, String> {
+    fn of(path: &Path) -> Result<Lines, CommandError> {
         let input = std::fs::File::open(path).map_err(|e| file(path, &e))?;
         Ok(Lines { input: BufReader::with_capacity(1 << 16, input), line: Vec::new() })
     }

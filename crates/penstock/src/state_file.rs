@@ -12,8 +12,9 @@ use clap::{Args, Parser, Subcommand};
 use control::cli::Running;
 use state::Store;
 
-use crate::printing::{finish, written};
+use crate::printing::written;
 use crate::run::STATE_FILE;
+use stdio::CommandError;
 
 /// Look into the state file, change it: what has to be known after a restart, such as how far files were read
 #[derive(Debug, Parser)]
@@ -115,7 +116,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
     };
     let file = match running.folder() {
         Ok(folder) => folder.join(STATE_FILE),
-        Err(error) => return finish(Err(error)),
+        Err(error) => return error.report(),
     };
     let done = match command {
         Command::Dump { prefix } => dump(&file, prefix.as_bytes()),
@@ -123,7 +124,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         Command::Remove { names } => remove(&file, &names),
         Command::Add { input } => add(&file, &input),
     };
-    finish(done.map(|()| true))
+    stdio::finish(done.map(|()| true))
 }
 
 /// The command line of `persist-tool`.
@@ -139,12 +140,12 @@ pub fn run_as_persist_tool(args: Vec<OsString>) -> ExitCode {
             beside(&output.output_dir.join(&output.persist_name)).and_then(|file| add(&file, &input))
         }
     };
-    finish(done.map(|()| true))
+    stdio::finish(done.map(|()| true))
 }
 
 /// The state file of a persist file's name, as `syslog-ng -R` has it, or the file itself when it is one of
 /// ours.
-fn beside(persist: &Path) -> Result<PathBuf, String> {
+fn beside(persist: &Path) -> Result<PathBuf, CommandError> {
     if persist.file_name().is_some_and(|name| name == STATE_FILE) {
         return Ok(persist.to_owned());
     }
@@ -154,26 +155,27 @@ fn beside(persist: &Path) -> Result<PathBuf, String> {
             "{} is syslog-ng's own persist file, which is not read here: penstock keeps its state in {}",
             persist.display(),
             file.display()
-        )),
+        )
+        .into()),
         _ => Ok(file),
     }
 }
 
-fn wrong(file: &Path) -> impl Fn(std::io::Error) -> String + '_ {
-    move |error| format!("cannot use {}: {error}", file.display())
+fn wrong(file: &Path) -> impl Fn(std::io::Error) -> CommandError + '_ {
+    move |error| CommandError::failed(format!("cannot use {}: {error}", file.display()))
 }
 
 /// Opens what is there; nothing is made.
-fn open(file: &Path) -> Result<Store, String> {
+fn open(file: &Path) -> Result<Store, CommandError> {
     std::fs::metadata(file).map_err(wrong(file))?;
     Store::open(file).map_err(wrong(file))
 }
 
-fn dump(file: &Path, prefix: &[u8]) -> Result<(), String> {
+fn dump(file: &Path, prefix: &[u8]) -> Result<(), CommandError> {
     dump_to(std::io::stdout().lock(), file, prefix)
 }
 
-fn dump_to(out: impl Write, file: &Path, prefix: &[u8]) -> Result<(), String> {
+fn dump_to(out: impl Write, file: &Path, prefix: &[u8]) -> Result<(), CommandError> {
     let entries = Store::look(file).map_err(wrong(file))?;
     let mut out = BufWriter::new(out);
     let mut wanted = entries.iter().filter(|(name, _)| name.starts_with(prefix));
@@ -181,25 +183,25 @@ fn dump_to(out: impl Write, file: &Path, prefix: &[u8]) -> Result<(), String> {
     written(outcome.and_then(|()| out.flush()))
 }
 
-fn get(file: &Path, name: &str) -> Result<(), String> {
+fn get(file: &Path, name: &str) -> Result<(), CommandError> {
     let wanted = lines::name(name);
     let entries = Store::look(file).map_err(wrong(file))?;
     let (_, value) = entries.iter().find(|(name, _)| *name == wanted).ok_or("there is no such name")?;
     written(writeln!(std::io::stdout(), "{}", lines::hexadecimal(value)))
 }
 
-fn remove(file: &Path, names: &[String]) -> Result<(), String> {
+fn remove(file: &Path, names: &[String]) -> Result<(), CommandError> {
     let store = open(file)?;
     let names: Vec<Vec<u8>> = names.iter().map(|name| lines::name(name)).collect();
     if let Some(missing) = names.iter().find(|name| store.get(name).is_none()) {
-        return Err(format!("there is no {}; nothing is removed", String::from_utf8_lossy(missing)));
+        return Err(format!("there is no {}; nothing is removed", String::from_utf8_lossy(missing)).into());
     }
     names.iter().for_each(|name| store.remove(name));
     store.sync().map_err(wrong(file))
 }
 
 /// All lines or none.
-fn add(file: &Path, input: &Path) -> Result<(), String> {
+fn add(file: &Path, input: &Path) -> Result<(), CommandError> {
     let mut text = String::new();
     let read = match input.as_os_str() == "-" {
         true => std::io::stdin().read_to_string(&mut text),
@@ -219,11 +221,11 @@ fn add(file: &Path, input: &Path) -> Result<(), String> {
     store.sync().map_err(wrong(file))
 }
 
-fn generate(output: &Output, force: bool) -> Result<(), String> {
+fn generate(output: &Output, force: bool) -> Result<(), CommandError> {
     let file = control::cli::state_dir(&output.output_dir.join(&output.persist_name)).join(STATE_FILE);
     if file.exists() {
         if !force {
-            return Err(format!("{} is there already; give --force to replace it", file.display()));
+            return Err(format!("{} is there already; give --force to replace it", file.display()).into());
         }
         // Not one that is in use.
         drop(open(&file)?);
@@ -256,17 +258,19 @@ mod tests {
         assert_eq!(entries, [(b"a b".to_vec(), vec![1, 255]), (b"c\n".to_vec(), vec![])]);
         assert!(get(&there, "c\\x0a").is_ok() && get(&there, "d").is_err());
         std::fs::write(&here, "d = { \"value\": \"01\" }\nnonsense\n").unwrap();
-        assert!(add(&there, &here).unwrap_err().ends_with("lines:2: no line of `dump`"));
+        assert!(add(&there, &here).unwrap_err().said().ends_with("lines:2: no line of `dump`"));
         assert!(get(&there, "d").is_err(), "all lines or none");
-        assert!(remove(&there, &["a b".into(), "x".into()]).unwrap_err().contains("nothing is removed"));
+        assert!(
+            remove(&there, &["a b".into(), "x".into()]).unwrap_err().said().contains("nothing is removed")
+        );
         remove(&there, &["a b".into()]).unwrap();
         let running = Store::open(&there).unwrap();
-        assert!(remove(&there, &["c\\x0a".into()]).unwrap_err().contains("another running program"));
+        assert!(remove(&there, &["c\\x0a".into()]).unwrap_err().said().contains("another running program"));
         let mut shown = Vec::new();
         dump_to(&mut shown, &there, b"").expect("looking is always possible");
         assert_eq!(String::from_utf8_lossy(&shown), "c\\x0a = { \"value\": \"\" }\n");
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("it is there");
-        assert!(dump_to(full, &there, b"").is_err_and(|error| error.starts_with("cannot write")));
+        assert!(dump_to(full, &there, b"").is_err_and(|error| error.said().starts_with("cannot write")));
         drop(running);
         assert!(dump(Path::new("/nowhere/x"), b"").is_err() && remove(&here, &["a".into()]).is_err());
     }
@@ -276,13 +280,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let output = || Output { output_dir: folder.path().to_owned(), persist_name: "x.persist".into() };
         generate(&output(), false).unwrap();
-        assert!(generate(&output(), false).unwrap_err().contains("--force"));
+        assert!(generate(&output(), false).unwrap_err().said().contains("--force"));
         generate(&output(), true).unwrap();
         let persist = folder.path().join("x.persist");
         assert_eq!(beside(&persist).unwrap(), folder.path().join("x.persist.d").join(STATE_FILE));
         let foreign = folder.path().join("y.persist");
         std::fs::write(&foreign, b"SLP4....").unwrap();
-        assert!(beside(&foreign).unwrap_err().contains("syslog-ng's own"));
+        assert!(beside(&foreign).unwrap_err().said().contains("syslog-ng's own"));
         assert_eq!(beside(Path::new("/a/penstock.state")).unwrap(), Path::new("/a/penstock.state"));
     }
 }

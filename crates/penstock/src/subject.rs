@@ -25,7 +25,7 @@ use control::look::LookRequest;
 use control::queues::QueueRequest;
 use control::request::Reload;
 use control::tap::TapRequest;
-use control::{ConfigView, Counter, Health, InEffect, Ledger, Subject};
+use control::{ConfigView, Counter, Health, InEffect, Ledger, Refusal, Subject};
 
 use crate::lookout::Observed;
 use crate::program::Daemon;
@@ -77,11 +77,11 @@ impl Subject for Served {
         self.program.history.remove_orphans();
     }
 
-    fn reload(&self, asked: &Reload) -> Result<String, String> {
+    fn reload(&self, asked: &Reload) -> Result<String, Refusal> {
         self.program.reload(asked)
     }
 
-    fn roll_back(&self) -> Result<String, String> {
+    fn roll_back(&self) -> Result<String, Refusal> {
         self.program.roll_back()
     }
 
@@ -99,7 +99,7 @@ impl Subject for Served {
         let _ = signal_hook::low_level::raise(signal_hook::consts::SIGUSR1);
     }
 
-    fn config(&self, view: ConfigView) -> Result<String, String> {
+    fn config(&self, view: ConfigView) -> Result<String, Refusal> {
         let running = self.program.running();
         match view {
             ConfigView::Original => Ok(running.original.clone()),
@@ -126,7 +126,7 @@ impl Subject for Served {
         self.program.with_configuration(|configuration| options::of(configuration, node))
     }
 
-    fn rehearse(&self, source: Option<&str>, line: &str) -> Result<String, String> {
+    fn rehearse(&self, source: Option<&str>, line: &str) -> Result<String, Refusal> {
         // What the file has now may have other secrets than what runs.
         let veil = crate::explain::rehearse::veil_of(self.program.path());
         let answer = crate::explain::rehearse::of_line(self.program.path(), source, line);
@@ -146,35 +146,35 @@ impl Subject for Served {
         Ledger { waits, held, disks, ..ledger }
     }
 
-    fn queue(&self, request: &QueueRequest) -> Result<String, String> {
+    fn queue(&self, request: &QueueRequest) -> Result<String, Refusal> {
         queues::answer(&self.program, request)
     }
 
-    fn dead_letters(&self, count_max: usize) -> Result<String, String> {
+    fn dead_letters(&self, count_max: usize) -> Result<String, Refusal> {
         self.program.running().veil.over_answer(dead_letters::answer(&self.program.shared, count_max))
     }
 
-    fn explain(&self, request: &ExplainRequest) -> Result<String, String> {
+    fn explain(&self, request: &ExplainRequest) -> Result<String, Refusal> {
         self.program.running().veil.over_answer(explain::answer(&self.program, request))
     }
 
-    fn tap(&self, request: &TapRequest) -> Result<String, String> {
+    fn tap(&self, request: &TapRequest) -> Result<String, Refusal> {
         self.program.running().veil.over_answer(tap::answer(&self.program, request))
     }
 
-    fn look(&self, request: &LookRequest) -> Result<String, String> {
+    fn look(&self, request: &LookRequest) -> Result<String, Refusal> {
         self.program.running().veil.over_answer(look::answer(&self.program, request))
     }
 
-    fn capture(&self, request: &CaptureRequest) -> Result<String, String> {
+    fn capture(&self, request: &CaptureRequest) -> Result<String, Refusal> {
         self.program.captures.answer(&self.program.running().view, request)
     }
 
-    fn replay(&self, request: &ReplayRequest) -> Result<String, String> {
+    fn replay(&self, request: &ReplayRequest) -> Result<String, Refusal> {
         recording::replay(&self.program, request)
     }
 
-    fn profile(&self, duration: Duration) -> Result<String, String> {
+    fn profile(&self, duration: Duration) -> Result<String, Refusal> {
         crate::profile::sample(&self.program, duration)
     }
 

@@ -13,7 +13,7 @@ use rcgen::{
     KeyPair, KeyUsagePurpose, date_time_ymd,
 };
 
-use crate::EXIT_CONFIG;
+use stdio::CommandError;
 
 /// The authority outlives what it signs.
 const AUTHORITY_DAYS: u32 = 3650;
@@ -27,21 +27,18 @@ pub fn run(args: &TestCaArgs) -> ExitCode {
             crate::printing::print(&text);
             ExitCode::SUCCESS
         }
-        Err(error) => {
-            stdio::err!("penstock test-ca: {error}");
-            ExitCode::from(EXIT_CONFIG)
-        }
+        Err(error) => error.at("penstock test-ca").report(),
     }
 }
 
 /// The certificate of a server at this machine: `localhost.pem` and `localhost.key` in the folder.
-pub fn of_this_machine(folder: &Path) -> Result<(), String> {
+pub fn of_this_machine(folder: &Path) -> Result<(), CommandError> {
     let server = vec!["localhost".to_owned()];
     make(&TestCaArgs { folder: folder.to_owned(), server, client: Vec::new(), days: 1 }).map(|_| ())
 }
 
 /// Makes what is asked for; what to write into the two configurations.
-fn make(args: &TestCaArgs) -> Result<String, String> {
+fn make(args: &TestCaArgs) -> Result<String, CommandError> {
     let (mut servers, mut clients) = (args.server.clone(), args.client.clone());
     if servers.is_empty() && clients.is_empty() {
         servers.push("localhost".to_owned());
@@ -50,7 +47,7 @@ fn make(args: &TestCaArgs) -> Result<String, String> {
     for name in servers.iter().chain(&clients) {
         let good = name.chars().all(|c| c.is_ascii_alphanumeric() || ".-_:*".contains(c));
         if name.is_empty() || name == AUTHORITY || name.starts_with('.') || !good {
-            return Err(format!("`{name}` is no name for a certificate and its file"));
+            return Err(format!("`{name}` is no name for a certificate and its file").into());
         }
     }
     std::fs::create_dir_all(&args.folder).map_err(|e| format!("{}: {e}", args.folder.display()))?;
@@ -65,7 +62,7 @@ fn make(args: &TestCaArgs) -> Result<String, String> {
 }
 
 /// The authority of this folder: the one that is there, or a new one.
-fn authority(folder: &Path) -> Result<Issuer<'static, KeyPair>, String> {
+fn authority(folder: &Path) -> Result<Issuer<'static, KeyPair>, CommandError> {
     let (cert, key) = (folder.join("ca.pem"), folder.join("ca.key"));
     let mut params = params(Vec::new(), "penstock test authority", AUTHORITY_DAYS)?;
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -83,11 +80,11 @@ fn authority(folder: &Path) -> Result<Issuer<'static, KeyPair>, String> {
             write(&key, &pair.serialize_pem(), 0o600)?;
             Ok(Issuer::new(params, pair))
         }
-        _ => Err(format!("{} has only one of ca.pem and ca.key", folder.display())),
+        _ => Err(format!("{} has only one of ca.pem and ca.key", folder.display()).into()),
     }
 }
 
-fn params(hosts: Vec<String>, name: &str, days: u32) -> Result<CertificateParams, String> {
+fn params(hosts: Vec<String>, name: &str, days: u32) -> Result<CertificateParams, CommandError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|_| "the clock stands before 1970")?;
     let mut params = CertificateParams::new(hosts).map_err(|e| format!("{name}: {e}"))?;
     params.distinguished_name = DistinguishedName::new();
@@ -104,7 +101,7 @@ fn sign(
     name: &str,
     days: u32,
     purpose: ExtendedKeyUsagePurpose,
-) -> Result<(), String> {
+) -> Result<(), CommandError> {
     let mut hosts = vec![name.to_owned()];
     if name == "localhost" {
         hosts.extend(["127.0.0.1".to_owned(), "::1".to_owned()]);
@@ -120,7 +117,7 @@ fn sign(
 }
 
 /// Replaces the file as a whole: a program that reads it meanwhile finds the old one or the new one.
-fn write(path: &Path, text: &str, mode: u32) -> Result<(), String> {
+fn write(path: &Path, text: &str, mode: u32) -> Result<(), CommandError> {
     let beside = path.with_added_extension("new");
     let failed = |e: std::io::Error| format!("cannot write {}: {e}", path.display());
     // What an attempt before left behind may have other permissions.
@@ -128,7 +125,7 @@ fn write(path: &Path, text: &str, mode: u32) -> Result<(), String> {
     let mut options = std::fs::OpenOptions::new();
     let mut file = options.write(true).create_new(true).mode(mode).open(&beside).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
-    std::fs::rename(&beside, path).map_err(failed)
+    Ok(std::fs::rename(&beside, path).map_err(failed)?)
 }
 
 fn told(folder: &Path, server: Option<&String>, client: Option<&String>) -> String {
@@ -189,7 +186,7 @@ mod tests {
         assert_ne!(read("a.pem"), first);
         assert!(read("192.0.2.1.pem").contains("BEGIN CERTIFICATE") && read("c.key").contains("PRIVATE KEY"));
         std::fs::remove_file(folder.path().join("ca.key")).expect("removed");
-        assert!(make(&args(folder.path(), &["a"], &[])).expect_err("half").contains("only one of"));
+        assert!(make(&args(folder.path(), &["a"], &[])).expect_err("half").said().contains("only one of"));
     }
 
     #[test]

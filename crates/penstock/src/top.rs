@@ -7,42 +7,36 @@ mod screen;
 
 use board::{Board, Sample};
 use control::cli::TopArgs;
-use control::client::{Status, request};
+use control::client::ask;
 use screen::Screen;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use stdio::CommandError;
 
 /// Time given to the program to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
-/// Wrong usage, or nothing to draw on.
-const EXIT_USAGE: u8 = 2;
 
 pub fn run(args: &TopArgs) -> ExitCode {
     let interval = Duration::from_secs_f64(args.interval);
     if args.once {
-        return crate::printing::finish(once(args, interval).map(|text| {
+        return stdio::finish(once(args, interval).map(|text| {
             crate::printing::print(&text);
             true
         }));
     }
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
-        stdio::err!("there is no terminal to draw on; --once prints a table");
-        return ExitCode::from(EXIT_USAGE);
+        return CommandError::usage("there is no terminal to draw on; --once prints a table").report();
     }
-    crate::printing::finish(live(args, interval).map(|()| true))
+    stdio::finish(live(args, interval).map(|()| true))
 }
 
-fn sample(socket: &Path) -> Result<Sample, String> {
-    let reply = request(socket, "LEDGER JSON", Some(ANSWER_MAX)).map_err(|error| error.explained())?;
-    match reply.status {
-        Status::Ok => Sample::read(&reply.text, Instant::now()),
-        _ => Err(reply.text.trim_end().to_owned()),
-    }
+fn sample(socket: &Path) -> Result<Sample, CommandError> {
+    Sample::read(&ask(socket, "LEDGER JSON", ANSWER_MAX)?, Instant::now())
 }
 
-fn once(args: &TopArgs, interval: Duration) -> Result<String, String> {
+fn once(args: &TopArgs, interval: Duration) -> Result<String, CommandError> {
     let socket = args.running.socket()?;
     let mut board = Board::new(args.sort, &args.only);
     board.add(sample(&socket)?);
@@ -52,7 +46,7 @@ fn once(args: &TopArgs, interval: Duration) -> Result<String, String> {
 }
 
 /// Draws until somebody ends it. The terminal is as before in any case.
-fn live(args: &TopArgs, interval: Duration) -> Result<(), String> {
+fn live(args: &TopArgs, interval: Duration) -> Result<(), CommandError> {
     let socket = args.running.socket()?;
     let mut board = Board::new(args.sort, &args.only);
     board.add(sample(&socket)?);
@@ -60,5 +54,5 @@ fn live(args: &TopArgs, interval: Duration) -> Result<(), String> {
     let mut screen = Screen::new(board, socket.clone());
     let drawn = screen.run(&mut terminal, interval, &mut || sample(&socket));
     ratatui::restore();
-    drawn.map_err(|error| format!("cannot draw: {error}"))
+    Ok(drawn.map_err(|error| format!("cannot draw: {error}"))?)
 }

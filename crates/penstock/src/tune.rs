@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Duration;
+use stdio::CommandError;
 
 /// Grows when something is removed or changes its meaning.
 const VERSION: u32 = 1;
@@ -29,13 +30,13 @@ struct Tried {
 }
 
 pub fn run(args: &TuneArgs) -> ExitCode {
-    crate::printing::finish(tune(args).map(|text| {
+    stdio::finish(tune(args).map(|text| {
         crate::printing::print(&text);
         true
     }))
 }
 
-fn tune(args: &TuneArgs) -> Result<String, String> {
+fn tune(args: &TuneArgs) -> Result<String, CommandError> {
     let sample = Sample::read(&args.sample)?;
     let copy = Copy::of(&args.config, args.source.as_deref(), args.connections)?;
     let place = Folder::below(copy.folder())?;
@@ -65,7 +66,7 @@ fn tune(args: &TuneArgs) -> Result<String, String> {
         tried.push(Tried { gain: Gain::of(&ratios), change });
     }
     if tried.is_empty() {
-        return Err(format!("no change has `{}` in its name; there are {names}", args.only));
+        return Err(format!("no change has `{}` in its name; there are {names}", args.only).into());
     }
     let base = Mean::of(&base);
     let system = copy.system();
@@ -82,7 +83,7 @@ fn say_how_long(args: &TuneArgs, changes: usize) {
 }
 
 /// Filters that may stand earlier: nothing else comes out of the sample then.
-fn placements(copy: &Copy, sample: &Sample) -> Result<Vec<Change>, String> {
+fn placements(copy: &Copy, sample: &Sample) -> Result<Vec<Change>, CommandError> {
     let plain = copy.text(&Variant::default());
     let mut changes = Vec::new();
     for (number, earlier) in copy.earlier().iter().enumerate().take(PLACEMENTS_MAX) {
@@ -105,7 +106,7 @@ struct Pairs<'p> {
 
 impl Pairs<'_> {
     /// Messages a second without a change and with it.
-    fn one(&self, change: &Change, is_plain_first: bool) -> Result<(f64, f64), String> {
+    fn one(&self, change: &Change, is_plain_first: bool) -> Result<(f64, f64), CommandError> {
         let plain = Variant { outgoing: self.outgoing.clone(), ..Variant::default() };
         let changed = change.variant(self.outgoing);
         let rate = |variant: &Variant| {

@@ -5,6 +5,10 @@
 //! fails, and a closed pipe behind standard output (`| head`) is what somebody wanted. Any other failure of
 //! standard output is kept for [`end`], which makes it the outcome of the command.
 
+mod command;
+
+pub use command::{CommandError, EXIT_FAILED, EXIT_USAGE, finish};
+
 use std::fmt::Arguments;
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -6,9 +6,9 @@ use crate::looks;
 use crate::metrics;
 use crate::options::Options;
 use crate::sampler::Sampler;
-use control::Subject;
 use control::queues::QueueRequest;
 use control::request::Reload;
+use control::{Refusal, Subject};
 use http_server::{Answer, Handler, Head, Later, Query, Request, header};
 use serde_json::json;
 use std::io;
@@ -79,11 +79,11 @@ impl Pages {
     }
 
     /// Something is changed; both outcomes are sentences.
-    fn control(&self, work: impl FnOnce(&dyn Subject) -> Result<String, String> + Send + 'static) -> Later {
+    fn control(&self, work: impl FnOnce(&dyn Subject) -> Result<String, Refusal> + Send + 'static) -> Later {
         let subject = Arc::clone(&self.subject);
         later(move || match work(&*subject) {
             Ok(text) => Answer::text(200, &looks::said(&text)),
-            Err(text) => Answer::text(409, &looks::said(&text)),
+            Err(refusal) => Answer::text(409, &looks::said(refusal.said())),
         })
     }
 

@@ -4,7 +4,7 @@
 use control::explain::ExplainRequest;
 use control::look::LookRequest;
 use control::tap::TapRequest;
-use control::{ConfigView, Counter, InEffect, SetBy, Subject};
+use control::{ConfigView, Counter, InEffect, Refusal, SetBy, Subject};
 use http_server::{Answer, Query};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -30,8 +30,8 @@ fn refused(why: &str) -> Answer {
     Answer::json(422, json!({ "version": VERSION, "error": said(why) }).to_string())
 }
 
-fn given(outcome: Result<String, String>) -> Answer {
-    outcome.map_or_else(|why| refused(&why), |text| Answer::json(200, said(&text)))
+fn given(outcome: Result<String, Refusal>) -> Answer {
+    outcome.map_or_else(|refusal| refused(refusal.said()), |text| Answer::json(200, said(&text)))
 }
 
 /// The lines of a statement, and the options of its drivers that are in effect.

@@ -6,6 +6,7 @@ mod applications;
 
 use crate::place::Place;
 use applications::Applications;
+use stdio::CommandError;
 
 const CORE: &str = include_str!("connector/core.conf");
 const PATH: &str = include_str!("connector/path.conf");
@@ -22,7 +23,7 @@ const OTHERS: [(&str, usize); 8] = [
 ];
 
 /// The whole text.
-pub fn text(place: &Place, driver: &str, destination: &str) -> Result<String, String> {
+pub fn text(place: &Place, driver: &str, destination: &str) -> Result<String, CommandError> {
     let rows = |count: usize, row: &dyn Fn(usize) -> String| (0..count).map(row).collect::<String>();
     let hosts = place.write("hosts.csv", &rows(50, &|n| format!("10.8.0.{n},HOST,named{n}\n")))?;
     let vendors = place.write("vendors.conf", &rows(30, &|n| {

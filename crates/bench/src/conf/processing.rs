@@ -4,6 +4,7 @@ use super::{blocks, python};
 use crate::cases::Processing;
 use crate::place::Place;
 use std::fmt::Write;
+use stdio::CommandError;
 
 /// The definitions in front of the log path, its steps, and the template of the output behind the message.
 pub struct Steps {
@@ -15,7 +16,7 @@ pub struct Steps {
 /// Event numbers of the messages are multiples of 1,000 below this.
 const EVENTS: usize = 10_000;
 
-pub fn steps(work: Processing, place: &Place) -> Result<Steps, String> {
+pub fn steps(work: Processing, place: &Place) -> Result<Steps, CommandError> {
     let line = |more: &str| format!("$DATE $HOST $MSGHDR$MSG {more}\\n");
     let parser = |parser: &str, more: &str| Steps {
         definitions: format!("parser p {{ {parser} }};\n"),

@@ -2,6 +2,7 @@
 
 use crate::cases::{Case, Feed, Path};
 use crate::place::Place;
+use stdio::CommandError;
 
 /// What cannot be said in rsyslog without a script of another kind is left out.
 pub fn can(path: Path) -> bool {
@@ -21,7 +22,7 @@ pub fn can(path: Path) -> bool {
     }
 }
 
-pub fn text(case: &Case, place: &Place) -> Result<String, String> {
+pub fn text(case: &Case, place: &Place) -> Result<String, CommandError> {
     let (root, output) = (place.root.display(), place.output.display());
     let mut text = format!("global(workDirectory=\"{root}\")\n");
     if case.is_udp() {

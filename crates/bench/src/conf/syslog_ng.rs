@@ -5,6 +5,7 @@ use crate::cases::{Case, Feed, Path, Processing};
 use crate::feeder;
 use crate::place::Place;
 use crate::receiver::Receiver;
+use stdio::CommandError;
 
 /// Messages a source may have under way over all its connections; what keeps syslog-ng busy without losing
 /// any.
@@ -41,7 +42,7 @@ pub const TWENTY: [(&str, &str); 20] = [
 ];
 
 /// The configuration of `case`. An error says why there is none.
-pub fn text(case: &Case, place: &Place, receiver: Receiver) -> Result<String, String> {
+pub fn text(case: &Case, place: &Place, receiver: Receiver) -> Result<String, CommandError> {
     if case.path == Path::Connector {
         let driver = format!(
             "network(ip(\"127.0.0.1\") port({}) transport(\"tcp\") max-connections({}) flags(validate-utf8, no-parse))",
@@ -144,7 +145,7 @@ fn source(case: &Case, place: &Place, tuned: bool) -> String {
     format!("source s_in {{\n{drivers}}};\n\n")
 }
 
-fn paths(case: &Case, place: &Place, receiver: Receiver) -> Result<String, String> {
+fn paths(case: &Case, place: &Place, receiver: Receiver) -> Result<String, CommandError> {
     let output = place.output.display();
     let one_file = format!("destination d_out {{ file(\"{output}/all.log\"); }};\n");
     let steps = |definitions: &str, steps: &str| {

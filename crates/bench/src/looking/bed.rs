@@ -10,6 +10,7 @@ use crate::place::Place;
 use crate::process::Process;
 use crate::receiver::{Command, Programs};
 use crate::sender::{Sender, lasting};
+use stdio::CommandError;
 
 /// Log paths in which nothing passes, so that the console has a graph of 300 nodes.
 const IDLE_PATHS: usize = 100;
@@ -61,7 +62,7 @@ struct Meters {
 
 impl Bed {
     /// `seconds`: how long windows take together.
-    pub fn start(args: &Args, seconds: u64) -> Result<Bed, String> {
+    pub fn start(args: &Args, seconds: u64) -> Result<Bed, CommandError> {
         let parent = args.work_dir.clone().unwrap_or_else(std::env::temp_dir);
         let place = Place::new(&parent, "looking", args.keep)?;
         let program = Programs::find().penstock.ok_or("penstock is not here")?;
@@ -77,7 +78,7 @@ impl Bed {
         Ok(Bed { place, program, state, process, sender })
     }
 
-    fn meters(&self) -> Result<Meters, String> {
+    fn meters(&self) -> Result<Meters, CommandError> {
         let stats = ask(&control(&self.state), "STATS")?;
         let messages = stats
             .lines()
@@ -93,14 +94,14 @@ impl Bed {
     }
 
     /// What the program does for so long.
-    pub fn window(&mut self, length: Duration) -> Result<Window, String> {
+    pub fn window(&mut self, length: Duration) -> Result<Window, CommandError> {
         self.empty()?;
         std::thread::sleep(SETTLE);
         let before = self.meters()?;
         std::thread::sleep(length);
         let after = self.meters()?;
         if !self.process.alive() || !self.sender.running() {
-            return Err(format!("the load does not go on: {}", self.process.words()));
+            return Err(format!("the load does not go on: {}", self.process.words()).into());
         }
         Ok(Window {
             seconds: (after.at - before.at).as_secs_f64(),
@@ -111,9 +112,11 @@ impl Bed {
     }
 
     /// What was written would fill the disk.
-    fn empty(&self) -> Result<(), String> {
+    fn empty(&self) -> Result<(), CommandError> {
         match std::fs::remove_file(output(&self.place)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.to_string()),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(error.to_string().into());
+            }
             _ => {}
         }
         ask(&control(&self.state), "REOPEN").map(|_| ())

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::bed::Bed;
+use stdio::CommandError;
 
 /// Beyond its window a question waits so long for its end.
 const END_MAX: Duration = Duration::from_secs(10);
@@ -75,7 +76,7 @@ pub enum Question {
 }
 
 impl Question {
-    pub fn ask(kind: Kind, bed: &Bed, window: Duration) -> Result<Question, String> {
+    pub fn ask(kind: Kind, bed: &Bed, window: Duration) -> Result<Question, CommandError> {
         let seconds = (window + END_MAX).as_secs().to_string();
         match kind {
             Kind::Explain => {
@@ -107,7 +108,7 @@ impl Question {
     }
 
     /// Ends it. Returns how long its answer took, where one was wanted.
-    pub fn end(self) -> Result<Option<Duration>, String> {
+    pub fn end(self) -> Result<Option<Duration>, CommandError> {
         match self {
             Question::Explain { mut child, mut wanted, word } => {
                 std::thread::sleep(BEGUN);
@@ -129,20 +130,20 @@ impl Question {
             Question::Stream(mut stream) => {
                 let mut begin = [0; 12];
                 let said = stream.read_exact(&mut begin).map_err(|e| format!("the console: {e}"));
-                said.and_then(|()| match &begin {
+                Ok(said.and_then(|()| match &begin {
                     b"HTTP/1.1 200" => Ok(None),
                     other => Err(format!("the console says {}", String::from_utf8_lossy(other))),
-                })
+                })?)
             }
         }
     }
 }
 
-fn command(bed: &Bed, words: &[&str], stdout: Stdio) -> Result<Child, String> {
+fn command(bed: &Bed, words: &[&str], stdout: Stdio) -> Result<Child, CommandError> {
     let mut spawn = Spawn::new(&bed.program);
     spawn.args(words).arg("--state-dir").arg(&bed.state);
     spawn.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::null());
-    spawn.spawn().map_err(|e| format!("{}: {e}", bed.program.display()))
+    Ok(spawn.spawn().map_err(|e| format!("{}: {e}", bed.program.display()))?)
 }
 
 fn end(mut child: Child) {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use stdio::CommandError;
 
 const BUFFER_BYTES: usize = 256 * 1024;
 
@@ -39,7 +40,7 @@ pub struct Sink {
 }
 
 impl Sink {
-    pub fn open(path: PathBuf) -> Result<Sink, String> {
+    pub fn open(path: PathBuf) -> Result<Sink, CommandError> {
         let failed = |e: std::io::Error| format!("cannot open a sink: {e}");
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
@@ -88,13 +89,13 @@ impl Sink {
     }
 
     /// When whoever sent has ended: the file with all that came.
-    pub fn close(self) -> Result<PathBuf, String> {
+    pub fn close(self) -> Result<PathBuf, CommandError> {
         self.seen.ended.store(true, Ordering::SeqCst);
         // Wakes the thread that accepts.
         drop(TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)));
         match self.accepting.join() {
             Ok(Ok(())) => Ok(self.path),
-            Ok(Err(error)) => Err(format!("a sink failed: {error}")),
+            Ok(Err(error)) => Err(format!("a sink failed: {error}").into()),
             Err(_) => Err("a sink failed".into()),
         }
     }

@@ -6,6 +6,7 @@ use plotters::prelude::*;
 use super::Story;
 use crate::receiver::{RECEIVERS, Receiver};
 use crate::results::Run;
+use stdio::CommandError;
 
 const WIDTH: i32 = 900;
 const LEFT: i32 = 220;
@@ -32,7 +33,7 @@ fn colour(receiver: Receiver) -> RGBColor {
 }
 
 /// The whole chart as SVG.
-pub fn text(story: &Story) -> Result<String, String> {
+pub fn text(story: &Story) -> Result<String, CommandError> {
     let groups: Vec<(&str, Vec<Bar>)> =
         story.cases.iter().map(|case| (case.name, bars(story, case.name))).collect();
     let rows: i32 = groups.iter().map(|(_, bars)| bars.len() as i32 * BAR + GAP).sum();

@@ -6,6 +6,7 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use stdio::CommandError;
 
 /// Of the file, which is written over from its beginning.
 const FILE_BYTES: u64 = 64 << 20;
@@ -15,7 +16,7 @@ pub struct Alone {
     took: Vec<Duration>,
 }
 
-pub fn alone(folder: &Path, bytes: u64, rounds: usize) -> Result<Alone, String> {
+pub fn alone(folder: &Path, bytes: u64, rounds: usize) -> Result<Alone, CommandError> {
     let path = folder.join("alone");
     let failed = |e: std::io::Error| format!("{}: {e}", path.display());
     let file = OpenOptions::new().write(true).create(true).truncate(true).open(&path).map_err(failed)?;

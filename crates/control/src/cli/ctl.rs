@@ -13,6 +13,7 @@ use oplog::Verbosity;
 
 use super::{CalledAs, Running, SYSLOG_NG_CONTROL, print, usage_exit};
 use crate::client::{Reply, Status, request};
+use stdio::CommandError;
 
 /// Controls the running program over its control socket.
 #[derive(Debug, Parser)]
@@ -229,26 +230,20 @@ pub fn run_ctl(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let socket = match meant(&ctl.running, called) {
         Ok(socket) => socket,
-        Err(error) => {
-            stdio::err!("{error}");
-            return ExitCode::from(1);
-        }
+        Err(error) => return error.report(),
     };
     match ctl.command {
         Command::Healthcheck { timeout } => healthcheck::ask(&socket, Duration::from_secs(timeout)),
         Command::Reload { diff: true, .. } if !shows_difference(&socket) => ExitCode::from(1),
         command => match line(command) {
             Ok(line) => plain(&socket, &line),
-            Err(error) => {
-                stdio::err!("{error}");
-                ExitCode::from(1)
-            }
+            Err(error) => error.report(),
         },
     }
 }
 
 /// Under its old name the program asks where syslog-ng would be.
-fn meant(running: &Running, called: CalledAs) -> Result<PathBuf, String> {
+fn meant(running: &Running, called: CalledAs) -> Result<PathBuf, CommandError> {
     match (&running.control, &running.state_dir) {
         (None, None) if called.is_syslog_ng() => Ok(SYSLOG_NG_CONTROL.into()),
         _ => running.socket(),
@@ -258,10 +253,7 @@ fn meant(running: &Running, called: CalledAs) -> Result<PathBuf, String> {
 fn plain(socket: &Path, line: &str) -> ExitCode {
     match request(socket, line, None) {
         Ok(reply) => show(&reply),
-        Err(error) => {
-            stdio::err!("{}", error.explained());
-            ExitCode::from(1)
-        }
+        Err(error) => CommandError::from(error).report(),
     }
 }
 
@@ -273,7 +265,7 @@ fn shows_difference(socket: &Path) -> bool {
             reply.status == Status::Ok
         }
         Err(error) => {
-            stdio::err!("{}", error.explained());
+            CommandError::from(error).report();
             false
         }
     }
@@ -287,8 +279,8 @@ fn show(reply: &Reply) -> ExitCode {
     }
 }
 
-/// The request of a command. Asks for what is missing; the error is a sentence.
-fn line(command: Command) -> Result<String, String> {
+/// The request of a command. Asks for what is missing.
+fn line(command: Command) -> Result<String, CommandError> {
     let switch = |word: &str, switch: Switch| match switch.set {
         None => format!("LOG {word}"),
         Some(OnOff::On) => format!("LOG {word} ON"),

@@ -8,9 +8,10 @@ use std::time::Duration;
 use clap::Parser;
 
 use super::{CONTROL_FILE_NAME, Running, print, usage_exit};
-use crate::client::{Status, request};
+use crate::client::{ask, request};
 use crate::last_run::LastRun;
 use crate::ledger::Ledger;
+use stdio::CommandError;
 
 /// Time given to the program to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
@@ -41,24 +42,13 @@ struct Args {
     json: bool,
 }
 
-/// Shows what is noted in the state folder.
-fn show_last_run(folder: &Path, json: bool) -> ExitCode {
-    let found = LastRun::read(folder)
-        .and_then(|run| run.ok_or_else(|| format!("no run has noted anything in {}", folder.display())));
-    match found {
-        Ok(run) => {
-            let runs = request(&folder.join(CONTROL_FILE_NAME), "HEALTHCHECK", Some(ANSWER_MAX)).is_ok();
-            print(&if json { run.to_json(runs) } else { run.to_table(runs) });
-            ExitCode::from(u8::from(run.given_up() > 0))
-        }
-        Err(error) => failed(&error),
-    }
-}
-
-/// There is no ledger to show.
-fn failed(error: &str) -> ExitCode {
-    stdio::err!("{error}");
-    ExitCode::from(2)
+/// Shows what is noted in the state folder. Whether nothing was given up.
+fn show_last_run(folder: &Path, json: bool) -> Result<bool, CommandError> {
+    let run = LastRun::read(folder)?;
+    let run = run.ok_or_else(|| format!("no run has noted anything in {}", folder.display()))?;
+    let runs = request(&folder.join(CONTROL_FILE_NAME), "HEALTHCHECK", Some(ANSWER_MAX)).is_ok();
+    print(&if json { run.to_json(runs) } else { run.to_table(runs) });
+    Ok(run.given_up() == 0)
 }
 
 /// Its options, for manual pages and completions.
@@ -72,30 +62,19 @@ pub fn run_ledger(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(args) => args,
         Err(error) => return usage_exit(&error, 2),
     };
-    if args.last_run {
-        return match args.running.folder() {
-            Ok(folder) => show_last_run(&folder, args.json),
-            Err(error) => failed(&error),
-        };
-    }
-    let socket = match args.running.socket() {
-        Ok(socket) => socket,
-        Err(error) => return failed(&error),
+    let shown = match args.last_run {
+        true => args.running.folder().and_then(|folder| show_last_run(&folder, args.json)),
+        false => show(&args),
     };
-    let ledger =
-        request(&socket, "LEDGER JSON", Some(ANSWER_MAX)).map_err(|e| e.explained()).and_then(|reply| {
-            match reply.status {
-                Status::Ok => Ledger::from_json(&reply.text),
-                Status::Fail | Status::Retry => Err(reply.text.trim_end().to_owned()),
-            }
-        });
-    match ledger {
-        Ok(ledger) => {
-            print(&if args.json { ledger.to_json() } else { ledger.to_table() });
-            ExitCode::from(u8::from(!ledger.balanced()))
-        }
-        Err(error) => failed(&error),
-    }
+    // 1 is an answer: it does not add up.
+    stdio::finish(shown.map_err(CommandError::as_usage))
+}
+
+/// Whether what the running program has adds up.
+fn show(args: &Args) -> Result<bool, CommandError> {
+    let ledger = Ledger::from_json(&ask(&args.running.socket()?, "LEDGER JSON", ANSWER_MAX)?)?;
+    print(&if args.json { ledger.to_json() } else { ledger.to_table() });
+    Ok(ledger.balanced())
 }
 
 #[cfg(test)]

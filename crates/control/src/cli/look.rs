@@ -1,11 +1,11 @@
 //! `penstock tap PLACE`: messages that come by a source, a step or a destination, in passing.
 
-use super::tap::{TapArgs, plain};
-use crate::client::{Status, request};
+use super::tap::{TapArgs, messages, plain};
 use crate::look::LookRequest;
 use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use stdio::CommandError;
 
 /// Time given to the program to answer, beyond that for which it waits.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
@@ -19,7 +19,7 @@ const COUNT_MAX: u32 = 1000;
 const JSON: &str = "$(format-json --scope rfc5424,nv-pairs --key SOURCEIP --key TAGS)";
 
 /// How many were shown.
-pub fn look(args: &TapArgs, place: &str, socket: &Path) -> Result<usize, String> {
+pub fn look(args: &TapArgs, place: &str, socket: &Path) -> Result<usize, CommandError> {
     let template =
         args.format.as_deref().map(|format| if format == "json" { JSON } else { format }.to_owned());
     let until = Instant::now() + Duration::from_secs(args.timeout);
@@ -47,17 +47,8 @@ pub fn look(args: &TapArgs, place: &str, socket: &Path) -> Result<usize, String>
     Ok(shown)
 }
 
-fn ask(asked: &LookRequest, socket: &Path) -> Result<Vec<Value>, String> {
-    let patience = asked.patience + ANSWER_MAX;
-    let reply = request(socket, &asked.line(), Some(patience)).map_err(|error| error.explained())?;
-    if reply.status != Status::Ok {
-        return Err(reply.text.trim_end().to_owned());
-    }
-    let mut answer: Value = serde_json::from_str(&reply.text).map_err(|e| format!("not an answer: {e}"))?;
-    match answer.get_mut("messages").map(Value::take) {
-        Some(Value::Array(messages)) => Ok(messages),
-        _ => Err("not an answer: no list of messages".to_owned()),
-    }
+fn ask(asked: &LookRequest, socket: &Path) -> Result<Vec<Value>, CommandError> {
+    messages(socket, &asked.line(), asked.patience + ANSWER_MAX)
 }
 
 fn show(message: &Value, json: bool) {

@@ -5,6 +5,7 @@ use clap::Args;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use stdio::CommandError;
 
 /// Names the state folder where `--state-dir` does not.
 const STATE_DIR_VARIABLE: &str = "PENSTOCK_STATE_DIR";
@@ -25,7 +26,7 @@ pub struct Running {
 
 impl Running {
     /// The control socket. The error says that several programs run, and which.
-    pub fn socket(&self) -> Result<PathBuf, String> {
+    pub fn socket(&self) -> Result<PathBuf, CommandError> {
         if let Some(socket) = &self.control {
             return Ok(socket.clone());
         }
@@ -36,7 +37,7 @@ impl Running {
     }
 
     /// The state folder, whether a program runs or not.
-    pub fn folder(&self) -> Result<PathBuf, String> {
+    pub fn folder(&self) -> Result<PathBuf, CommandError> {
         if let Some(folder) = self.named() {
             return Ok(folder);
         }
@@ -52,7 +53,7 @@ impl Running {
 }
 
 /// The one that runs; of several the one in the usual place.
-fn choose(sockets: Vec<PathBuf>) -> Result<PathBuf, String> {
+fn choose(sockets: Vec<PathBuf>) -> Result<PathBuf, CommandError> {
     let usual = Path::new(PENSTOCK_STATE_DIR).join(CONTROL_FILE_NAME);
     match sockets.as_slice() {
         [] => Ok(usual),
@@ -60,7 +61,8 @@ fn choose(sockets: Vec<PathBuf>) -> Result<PathBuf, String> {
         several if several.contains(&usual) => Ok(usual),
         several => {
             let shown: Vec<String> = several.iter().map(|socket| socket.display().to_string()).collect();
-            Err(format!("several programs run; name one of them with --control SOCKET: {}", shown.join(", ")))
+            Err(format!("several programs run; name one of them with --control SOCKET: {}", shown.join(", "))
+                .into())
         }
     }
 }
@@ -114,7 +116,7 @@ mod tests {
         assert_eq!(choose(vec!["/a/penstock.ctl".into()]), Ok("/a/penstock.ctl".into()));
         assert_eq!(choose(vec!["/a/penstock.ctl".into(), usual()]), Ok(usual()));
         let several = choose(vec!["/a/penstock.ctl".into(), "/b/penstock.ctl".into()]);
-        assert!(several.is_err_and(|text| text.contains("/a/penstock.ctl, /b/penstock.ctl")));
+        assert!(several.is_err_and(|error| error.said().contains("/a/penstock.ctl, /b/penstock.ctl")));
     }
 
     #[test]

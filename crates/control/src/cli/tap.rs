@@ -2,7 +2,7 @@
 //! destinations dropped, afterwards and while it goes on.
 
 use super::Running;
-use crate::client::{Status, request};
+use crate::client;
 use crate::ledger::DropReason;
 use crate::tap::TapRequest;
 use clap::Args;
@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use stdio::CommandError;
 
 /// Time given to the program to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
@@ -74,9 +75,6 @@ pub struct TapArgs {
     pub running: Running,
 }
 
-/// Wrong usage.
-const EXIT_USAGE: u8 = 2;
-
 /// `1000` or `1000/s`.
 fn rate(text: &str) -> Result<u32, String> {
     match text.strip_suffix("/s").unwrap_or(text).parse() {
@@ -88,10 +86,7 @@ fn rate(text: &str) -> Result<u32, String> {
 pub fn run_tap(args: &TapArgs) -> ExitCode {
     let socket = match args.running.socket() {
         Ok(socket) => socket,
-        Err(error) => {
-            stdio::err!("{error}");
-            return ExitCode::from(EXIT_USAGE);
-        }
+        Err(error) => return error.as_usage().report(),
     };
     if let Some(place) = &args.place {
         return end(super::look::look(args, place, &socket), "no message came by");
@@ -101,8 +96,8 @@ pub fn run_tap(args: &TapArgs) -> ExitCode {
         name => match name.parse::<DropReason>() {
             Ok(reason) => Some(reason),
             Err(error) => {
-                stdio::err!("{error}, there are {}", DropReason::ALL.map(DropReason::name).join(", "));
-                return ExitCode::from(EXIT_USAGE);
+                let all = DropReason::ALL.map(DropReason::name).join(", ");
+                return CommandError::usage(format!("{error}, there are {all}")).report();
             }
         },
     };
@@ -115,40 +110,32 @@ pub fn run_tap(args: &TapArgs) -> ExitCode {
     end(shown, &nothing)
 }
 
-fn end(shown: Result<usize, String>, nothing: &str) -> ExitCode {
-    match shown {
-        Ok(0) => {
-            stdio::err!("{nothing}");
-            ExitCode::from(1)
-        }
-        Ok(_) => ExitCode::SUCCESS,
-        Err(error) => {
-            stdio::err!("{error}");
-            ExitCode::from(1)
-        }
-    }
+fn end(shown: Result<usize, CommandError>, nothing: &str) -> ExitCode {
+    stdio::finish(shown.and_then(|count| if count > 0 { Ok(true) } else { Err(nothing.into()) }))
 }
 
-fn ask(asked: &TapRequest, socket: &Path) -> Result<Vec<Value>, String> {
-    let reply = request(socket, &asked.line(), Some(ANSWER_MAX)).map_err(|error| error.explained())?;
-    if reply.status != Status::Ok {
-        return Err(reply.text.trim_end().to_owned());
-    }
-    let mut answer: Value = serde_json::from_str(&reply.text).map_err(|e| format!("not an answer: {e}"))?;
+fn ask(asked: &TapRequest, socket: &Path) -> Result<Vec<Value>, CommandError> {
+    messages(socket, &asked.line(), ANSWER_MAX)
+}
+
+/// The messages of an answer.
+pub(super) fn messages(socket: &Path, line: &str, patience: Duration) -> Result<Vec<Value>, CommandError> {
+    let answer = client::ask(socket, line, patience)?;
+    let mut answer: Value = serde_json::from_str(&answer).map_err(|e| format!("not an answer: {e}"))?;
     match answer.get_mut("messages").map(Value::take) {
         Some(Value::Array(messages)) => Ok(messages),
-        _ => Err("not an answer: no list of messages".to_owned()),
+        _ => Err("not an answer: no list of messages".into()),
     }
 }
 
-fn past(args: &TapArgs, asked: &TapRequest, socket: &Path) -> Result<usize, String> {
+fn past(args: &TapArgs, asked: &TapRequest, socket: &Path) -> Result<usize, CommandError> {
     let messages = ask(asked, socket)?;
     let skip = messages.len().saturating_sub(args.limit as usize);
     let shown = messages.iter().skip(skip).inspect(|message| show(message, args.json));
     Ok(shown.count())
 }
 
-fn live(args: &TapArgs, asked: &TapRequest, socket: &Path) -> Result<usize, String> {
+fn live(args: &TapArgs, asked: &TapRequest, socket: &Path) -> Result<usize, CommandError> {
     let until = Instant::now() + Duration::from_secs(args.timeout);
     // The number of the last one that was seen, of each account.
     let mut seen: HashMap<u64, u64> = HashMap::new();

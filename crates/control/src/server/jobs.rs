@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use crate::answer::{answer, fail};
+use crate::answer::answer;
+use crate::refusal::Refusal;
 use crate::request::Request;
 use crate::subject::{ConfigView, Subject};
 
@@ -43,10 +44,10 @@ impl Jobs {
     pub fn start(&self, token: u64, request: Request) -> Outcome {
         match request {
             Request::Reload(_) if self.reloading.swap(true, Ordering::SeqCst) => {
-                Outcome::Now(fail("a reload is already under way"))
+                Outcome::Now(Refusal::from("a reload is already under way").reply())
             }
             Request::Health if self.reloading.load(Ordering::SeqCst) => {
-                Outcome::Now("RETRY the configuration is being reloaded".into())
+                Outcome::Now(Refusal::NotNow("the configuration is being reloaded".into()).reply())
             }
             Request::Reload(_)
             | Request::RollBack
@@ -103,7 +104,7 @@ impl Jobs {
                 if is_reload {
                     self.reloading.store(false, Ordering::SeqCst);
                 }
-                Outcome::Now(fail(format!("no thread for this command: {error}")))
+                Outcome::Now(Refusal::Failed(format!("no thread for this command: {error}")).reply())
             }
         }
     }
@@ -113,7 +114,7 @@ impl Jobs {
 fn contained(request: &Request, subject: &dyn Subject) -> String {
     let answer = catch_unwind(AssertUnwindSafe(|| answer(request, subject))).unwrap_or_else(|_| {
         oplog::error("Control command failed by a defect of the program", &[]);
-        fail("internal error, see the log of the program")
+        Refusal::from("internal error, see the log of the program").reply()
     });
     oplog::hidden(&answer).into_owned()
 }

@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::conn::{Conn, LINE_BYTES_MAX, Phase, Step};
 use super::jobs::{Jobs, Outcome};
-use crate::answer::fail;
+use crate::refusal::Refusal;
 use crate::request::Request;
 
 /// Time given to clients to take what they are owed when the program ends.
@@ -141,8 +141,8 @@ impl Run {
             Step::Wait => {}
             Step::Close => self.close(token),
             Step::TooLong => {
-                let text = fail(format!("request longer than {LINE_BYTES_MAX} bytes"));
-                self.reply(token, &text, true);
+                let refusal = Refusal::Failed(format!("request longer than {LINE_BYTES_MAX} bytes"));
+                self.reply(token, &refusal.reply(), true);
             }
             Step::Line(line) => self.handle(token, &line),
         }
@@ -151,7 +151,7 @@ impl Run {
     fn handle(&mut self, token: u64, line: &str) {
         let request = match Request::parse(line) {
             Ok(request) => request,
-            Err(text) => return self.reply(token, &fail(text), false),
+            Err(refusal) => return self.reply(token, &refusal.reply(), false),
         };
         oplog::debug("Control command received", &[("command", &line.split(' ').next().unwrap_or_default())]);
         if let Request::TakeOver(linger) = request {
@@ -196,7 +196,7 @@ impl Run {
             let mut conn = Conn::new(stream, self.next_token, Instant::now());
             self.next_token += 1;
             if !self.make_room() {
-                conn.reply(&fail("too many control connections"), true);
+                conn.reply(&Refusal::from("too many control connections").reply(), true);
                 let _ = conn.flush();
                 continue;
             }

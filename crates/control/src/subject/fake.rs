@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use super::{ConfigView, Health, Subject};
 use crate::counters::{Counter, State};
 use crate::ledger::Ledger;
+use crate::refusal::Refusal;
 use crate::request::Reload;
 
 pub(crate) struct Fake {
@@ -20,7 +21,7 @@ pub(crate) struct Fake {
     pub ledger: Ledger,
     pub stopped: AtomicBool,
     /// When set, a reload waits until the test sends its outcome.
-    pub reload_gate: Mutex<Option<Receiver<Result<String, String>>>>,
+    pub reload_gate: Mutex<Option<Receiver<Result<String, Refusal>>>>,
     pub panic_on_graph: bool,
 }
 
@@ -47,7 +48,7 @@ impl Default for Fake {
 }
 
 impl Fake {
-    pub fn gate(&self) -> Sender<Result<String, String>> {
+    pub fn gate(&self) -> Sender<Result<String, Refusal>> {
         let (open, gate) = channel();
         *self.reload_gate.lock() = Some(gate);
         open
@@ -67,15 +68,15 @@ impl Subject for Fake {
         self.counters.lock().retain(|c| c.state != State::Orphaned);
     }
 
-    fn reload(&self, _asked: &Reload) -> Result<String, String> {
+    fn reload(&self, _asked: &Reload) -> Result<String, Refusal> {
         match &*self.reload_gate.lock() {
             Some(gate) => gate.recv().unwrap_or_else(|_| Err("gate closed".into())),
             None => Ok("Config reload successful".into()),
         }
     }
 
-    fn roll_back(&self) -> Result<String, String> {
-        Err("nothing ran before".to_owned())
+    fn roll_back(&self) -> Result<String, Refusal> {
+        Err("nothing ran before".into())
     }
 
     fn stop(&self) {
@@ -84,7 +85,7 @@ impl Subject for Fake {
 
     fn reopen(&self) {}
 
-    fn config(&self, view: ConfigView) -> Result<String, String> {
+    fn config(&self, view: ConfigView) -> Result<String, Refusal> {
         match view {
             ConfigView::Original => Ok("@version: 4.11\n.\nlog {};\n".into()),
             ConfigView::Preprocessed => Err("not kept".into()),
@@ -111,8 +112,8 @@ impl Subject for Fake {
         Vec::new()
     }
 
-    fn rehearse(&self, _source: Option<&str>, _line: &str) -> Result<String, String> {
-        Err("nothing runs here".to_owned())
+    fn rehearse(&self, _source: Option<&str>, _line: &str) -> Result<String, Refusal> {
+        Err("nothing runs here".into())
     }
 
     fn healthcheck(&self) -> Health {
@@ -123,7 +124,7 @@ impl Subject for Fake {
         self.ledger.clone()
     }
 
-    fn add_credential(&self, file: &str, secret: &str) -> Result<String, String> {
+    fn add_credential(&self, file: &str, secret: &str) -> Result<String, Refusal> {
         Ok(format!("{file} {secret}"))
     }
 
@@ -136,36 +137,36 @@ impl Subject for Fake {
         let _ = crate::take_over::send(&stream, crate::take_over::Kind::Hello, None, &body);
     }
 
-    fn queue(&self, request: &crate::queues::QueueRequest) -> Result<String, String> {
-        Err(format!("{request:?}"))
+    fn queue(&self, request: &crate::queues::QueueRequest) -> Result<String, Refusal> {
+        Err(format!("{request:?}").into())
     }
 
-    fn dead_letters(&self, count_max: usize) -> Result<String, String> {
-        Err(format!("there are no {count_max}"))
+    fn dead_letters(&self, count_max: usize) -> Result<String, Refusal> {
+        Err(format!("there are no {count_max}").into())
     }
 
-    fn explain(&self, request: &crate::explain::ExplainRequest) -> Result<String, String> {
-        Err(format!("{request:?}"))
+    fn explain(&self, request: &crate::explain::ExplainRequest) -> Result<String, Refusal> {
+        Err(format!("{request:?}").into())
     }
 
-    fn look(&self, request: &crate::look::LookRequest) -> Result<String, String> {
-        Err(format!("nothing comes by {}", request.place))
+    fn look(&self, request: &crate::look::LookRequest) -> Result<String, Refusal> {
+        Err(format!("nothing comes by {}", request.place).into())
     }
 
-    fn capture(&self, request: &crate::capture::CaptureRequest) -> Result<String, String> {
-        Err(format!("{request:?}"))
+    fn capture(&self, request: &crate::capture::CaptureRequest) -> Result<String, Refusal> {
+        Err(format!("{request:?}").into())
     }
 
-    fn replay(&self, request: &crate::capture::ReplayRequest) -> Result<String, String> {
-        Err(format!("{request:?}"))
+    fn replay(&self, request: &crate::capture::ReplayRequest) -> Result<String, Refusal> {
+        Err(format!("{request:?}").into())
     }
 
-    fn profile(&self, duration: Duration) -> Result<String, String> {
-        Err(format!("{duration:?}"))
+    fn profile(&self, duration: Duration) -> Result<String, Refusal> {
+        Err(format!("{duration:?}").into())
     }
 
-    fn tap(&self, request: &crate::tap::TapRequest) -> Result<String, String> {
-        Err(format!("{request:?}"))
+    fn tap(&self, request: &crate::tap::TapRequest) -> Result<String, Refusal> {
+        Err(format!("{request:?}").into())
     }
 
     fn license(&self) -> String {

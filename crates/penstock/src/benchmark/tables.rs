@@ -3,6 +3,7 @@
 use crate::rig::{Outgoing, Sample, Variant};
 use std::path::Path;
 use std::sync::Arc;
+use stdio::CommandError;
 
 /// Where a table is not about them.
 const CONNECTIONS: u16 = 10;
@@ -37,12 +38,12 @@ pub struct Point {
 }
 
 /// The tables in whose name `only` stands.
-pub fn chosen(ground: &Ground<'_>, only: &str) -> Result<Vec<Table>, String> {
+pub fn chosen(ground: &Ground<'_>, only: &str) -> Result<Vec<Table>, CommandError> {
     let all = all(ground);
     let names = all.iter().map(|table| table.name).collect::<Vec<&str>>().join(", ");
     let chosen: Vec<Table> = all.into_iter().filter(|table| table.name.contains(only)).collect();
     if chosen.is_empty() {
-        return Err(format!("no table has `{only}` in its name; there are {names}"));
+        return Err(format!("no table has `{only}` in its name; there are {names}").into());
     }
     Ok(chosen)
 }

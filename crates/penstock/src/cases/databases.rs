@@ -36,7 +36,7 @@ pub fn test(
     configuration.config().visit(&mut databases);
     let mut verdicts = Vec::new();
     for name in &databases.0 {
-        let mut session = Session::open(Path::new(name))?;
+        let mut session = Session::open(Path::new(name)).map_err(|error| error.to_string())?;
         let rules = session.rules.list.clone();
         let mut hits = std::collections::HashMap::<String, u64>::new();
         for rule in &rules {

@@ -4,6 +4,7 @@ use super::read::CaseFile;
 use super::yaml;
 use control::cli::TestArgs;
 use std::path::{Path, PathBuf};
+use stdio::CommandError;
 
 /// What the name of a file of cases ends with.
 const ENDING: &str = ".test.toml";
@@ -23,7 +24,7 @@ pub struct Read {
 }
 
 /// All that is meant by the command line, by configuration, in the order in which they were found.
-pub fn suites(args: &TestArgs) -> Result<Vec<Cases>, String> {
+pub fn suites(args: &TestArgs) -> Result<Vec<Cases>, CommandError> {
     let mut paths = Vec::new();
     for path in &args.paths {
         match path.is_dir() {
@@ -32,7 +33,7 @@ pub fn suites(args: &TestArgs) -> Result<Vec<Cases>, String> {
         }
     }
     if paths.is_empty() {
-        return Err(format!("there is no file of cases: none is named *{ENDING}"));
+        return Err(format!("there is no file of cases: none is named *{ENDING}").into());
     }
     let mut found: Vec<Cases> = Vec::new();
     for path in paths {
@@ -47,7 +48,7 @@ pub fn suites(args: &TestArgs) -> Result<Vec<Cases>, String> {
     Ok(found)
 }
 
-fn config_of(path: &Path, file: &CaseFile, args: &TestArgs) -> Result<PathBuf, String> {
+fn config_of(path: &Path, file: &CaseFile, args: &TestArgs) -> Result<PathBuf, CommandError> {
     if let Some(config) = &args.config {
         return Ok(config.clone());
     }
@@ -61,7 +62,7 @@ fn config_of(path: &Path, file: &CaseFile, args: &TestArgs) -> Result<PathBuf, S
         None => Err(format!(
             "{}: which configuration is it about? Say `config = \"FILE\"` in it, or name it CONFIGURATION{ENDING}",
             path.display()
-        )),
+        ).into()),
     }
 }
 
@@ -70,7 +71,7 @@ fn endings() -> impl Iterator<Item = &'static str> {
     std::iter::once(ENDING).chain(yaml::ENDINGS)
 }
 
-fn walk(folder: &Path, depth: usize, into: &mut Vec<PathBuf>) -> Result<(), String> {
+fn walk(folder: &Path, depth: usize, into: &mut Vec<PathBuf>) -> Result<(), CommandError> {
     if depth > DEPTH_MAX {
         return Ok(());
     }

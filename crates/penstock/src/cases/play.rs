@@ -103,7 +103,8 @@ impl<'p> Player<'p> {
     }
 
     fn source(&self, file: &CaseFile, case: &Case) -> Result<&'p PlannedSource, String> {
-        rehearse::source_of(self.plan, case.source.as_deref().or(file.source.as_deref()))
+        let named = case.source.as_deref().or(file.source.as_deref());
+        rehearse::source_of(self.plan, named).map_err(|refusal| refusal.to_string())
     }
 
     fn rehearsal(&mut self, source: &'p PlannedSource) -> Result<&mut Rehearsal, String> {

@@ -4,11 +4,12 @@ use super::play::{Output, State};
 use super::read::written;
 use super::update::expectations;
 use control::cli::TestArgs;
-use control::client::{self, Status};
+use control::client;
 use control::explain::ExplainRequest;
 use record::Stamp;
 use serde_json::Value;
 use std::time::Duration;
+use stdio::CommandError;
 use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
 
 /// Given to the program beyond the time for which it waits for messages.
@@ -17,7 +18,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(30);
 const TITLE_CHARS_MAX: usize = 40;
 
 /// Prints the cases; `false` when there is none.
-pub fn run(args: &TestArgs, count: u32) -> Result<bool, String> {
+pub fn run(args: &TestArgs, count: u32) -> Result<bool, CommandError> {
     let request = ExplainRequest {
         json: true,
         count: count as usize,
@@ -25,14 +26,8 @@ pub fn run(args: &TestArgs, count: u32) -> Result<bool, String> {
         source: args.source.clone(),
         ..ExplainRequest::default()
     };
-    let reply =
-        client::request(&args.running.socket()?, &request.line(), Some(request.patience + ANSWER_MAX));
-    let reply = reply.map_err(|error| error.explained())?;
-    if reply.status != Status::Ok {
-        return Err(reply.text.trim_end().to_owned());
-    }
-    let answer: Value =
-        serde_json::from_str(&reply.text).map_err(|error| format!("not an answer: {error}"))?;
+    let answer = client::ask(&args.running.socket()?, &request.line(), request.patience + ANSWER_MAX)?;
+    let answer: Value = serde_json::from_str(&answer).map_err(|error| format!("not an answer: {error}"))?;
     let messages = answer.get("messages").and_then(Value::as_array).cloned().unwrap_or_default();
     let mut cases = ArrayOfTables::new();
     let mut left_out = 0;

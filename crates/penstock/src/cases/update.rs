@@ -4,10 +4,11 @@
 use super::play::Output;
 use super::read::{Case, Expectation, is_yaml};
 use super::suite::{Suite, Verdict};
+use stdio::CommandError;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, value};
 
 /// Writes the files. Whether something is left that fails.
-pub fn write(suites: &[Suite]) -> Result<bool, String> {
+pub fn write(suites: &[Suite]) -> Result<bool, CommandError> {
     let mut is_left = false;
     for suite in suites {
         is_left |= suite.error.is_some();

@@ -1,10 +1,11 @@
 //! `--live`: the next messages of the running program, as it received them.
 
 use control::cli::DiffArgs;
-use control::client::{self, Status};
+use control::client;
 use control::explain::ExplainRequest;
 use serde_json::Value;
 use std::time::Duration;
+use stdio::CommandError;
 
 /// Given to the program beyond the time for which it waits for messages.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
@@ -13,7 +14,7 @@ const MESSAGES_MAX: usize = 1000;
 
 /// What comes within so many seconds, at most [`MESSAGES_MAX`] messages. Those too long to be known whole are
 /// left out.
-pub fn messages(args: &DiffArgs, seconds: u64) -> Result<Vec<Vec<u8>>, String> {
+pub fn messages(args: &DiffArgs, seconds: u64) -> Result<Vec<Vec<u8>>, CommandError> {
     let request = ExplainRequest {
         json: true,
         count: MESSAGES_MAX,
@@ -22,14 +23,8 @@ pub fn messages(args: &DiffArgs, seconds: u64) -> Result<Vec<Vec<u8>>, String> {
         from: args.from,
         ..ExplainRequest::default()
     };
-    let reply =
-        client::request(&args.running.socket()?, &request.line(), Some(request.patience + ANSWER_MAX));
-    let reply = reply.map_err(|error| error.explained())?;
-    if reply.status != Status::Ok {
-        return Err(reply.text.trim_end().to_owned());
-    }
-    let answer: Value =
-        serde_json::from_str(&reply.text).map_err(|error| format!("not an answer: {error}"))?;
+    let answer = client::ask(&args.running.socket()?, &request.line(), request.patience + ANSWER_MAX)?;
+    let answer: Value = serde_json::from_str(&answer).map_err(|error| format!("not an answer: {error}"))?;
     let messages = answer.get("messages").and_then(Value::as_array);
     Ok(messages.into_iter().flatten().filter_map(received).collect())
 }

@@ -19,6 +19,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
+use stdio::CommandError;
 use template::Identity;
 
 /// Messages of one sample.
@@ -102,7 +103,7 @@ struct Player<'p> {
 }
 
 impl<'p> Player<'p> {
-    fn of(side: &'p Side<'p>, source: Option<&str>, identity: &Identity) -> Result<Player<'p>, String> {
+    fn of(side: &'p Side<'p>, source: Option<&str>, identity: &Identity) -> Result<Player<'p>, CommandError> {
         let source =
             rehearse::source_of(side.plan, source).map_err(|error| format!("{}: {error}", side.name))?;
         let rehearsal = Rehearsal::of(source, identity).ok_or_else(|| makes_its_own(source))?;
@@ -138,7 +139,7 @@ pub fn run(
     sides: &[Side<'_>; 2],
     differences: &[Difference],
     identity: &Identity,
-) -> Result<Sampled, String> {
+) -> Result<Sampled, CommandError> {
     let [old, new] = sides;
     let mut old = Player::of(old, args.source.as_deref(), identity)?;
     let mut new = Player::of(new, args.source.as_deref(), identity)?;
@@ -159,7 +160,7 @@ pub fn run(
         }
     }
     if sampled.messages == 0 {
-        return Err("there are no messages to try".to_owned());
+        return Err("there are no messages to try".into());
     }
     sampled.outcomes = collected.into_outcomes();
     sampled.cpu = [old.cpu, new.cpu];
@@ -172,7 +173,7 @@ pub fn is_same<'m>(
     source: Option<&str>,
     messages: impl Iterator<Item = &'m [u8]>,
     identity: &Identity,
-) -> Result<bool, String> {
+) -> Result<bool, CommandError> {
     let [old, new] = sides;
     let mut old = Player::of(old, source, identity)?;
     let mut new = Player::of(new, source, identity)?;
@@ -292,7 +293,7 @@ fn written(stories: &[Story], renamed: &HashMap<String, String>) -> Written {
     written
 }
 
-fn each_line(path: &Path, mut see: impl FnMut(&[u8])) -> Result<(), String> {
+fn each_line(path: &Path, mut see: impl FnMut(&[u8])) -> Result<(), CommandError> {
     let wrong = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
     let input: Box<dyn Read> = match path.as_os_str() == "-" {
         true => Box::new(std::io::stdin().lock()),
@@ -313,7 +314,7 @@ fn each_line(path: &Path, mut see: impl FnMut(&[u8])) -> Result<(), String> {
         }
         count += 1;
         if count > MESSAGES_MAX {
-            return Err(format!("{} has more than {MESSAGES_MAX} messages", path.display()));
+            return Err(format!("{} has more than {MESSAGES_MAX} messages", path.display()).into());
         }
         see(text);
     }

@@ -70,10 +70,10 @@ fn parts(patient: &Patient, findings: &str) -> Vec<(&'static str, String)> {
     ];
     for (name, line) in asked {
         // A refusal is worth reading too.
-        let text = program.ask(line).unwrap_or_else(|error| error);
+        let text = program.ask(line).unwrap_or_else(|error| error.to_string());
         parts.push((name, patient.scrubbed(&text)));
     }
-    let running = program.ask("CONFIG GET ORIGINAL").unwrap_or_else(|error| error);
+    let running = program.ask("CONFIG GET ORIGINAL").unwrap_or_else(|error| error.to_string());
     parts.push(("running.conf", patient.blotted(&running)));
     for (name, file) in [("limits.txt", "limits"), ("status.txt", "status")] {
         parts.extend(program.proc(file).map(|text| (name, text)));

@@ -6,10 +6,11 @@ use crate::run::identity::host_name;
 use crate::subject::secrets::{self, Veil};
 use control::Ledger;
 use control::cli::{DoctorArgs, PENSTOCK_STATE_DIR};
-use control::client::{self, Status, request};
+use control::client;
 use engine::compile::{Existing, Plan};
 use std::path::PathBuf;
 use std::time::Duration;
+use stdio::CommandError;
 use template::Identity;
 
 /// Where no program says what it runs.
@@ -24,7 +25,7 @@ pub struct Patient {
     pub plan: Option<Plan>,
     pub program: Option<RunningProgram>,
     /// Why nothing answers.
-    pub silence: Option<String>,
+    pub silence: Option<CommandError>,
     pub silent_hours: u64,
     /// Words that are not to be shown.
     veil: Veil,
@@ -42,7 +43,7 @@ impl Patient {
     pub fn of(args: &DoctorArgs) -> Patient {
         let (program, silence) = match args.running.socket().and_then(RunningProgram::of) {
             Ok(program) => (Some(program), None),
-            Err(why) => (None, Some(why)),
+            Err(error) => (None, Some(error)),
         };
         let of_program = || client::configuration_file(&program.as_ref()?.socket).ok();
         let config = args.config.clone().or_else(of_program).unwrap_or_else(|| CONFIG.into());
@@ -76,20 +77,16 @@ impl Patient {
 }
 
 impl RunningProgram {
-    fn of(socket: PathBuf) -> Result<RunningProgram, String> {
-        let process = client::process(&socket).map_err(|error| error.explained())?;
+    fn of(socket: PathBuf) -> Result<RunningProgram, CommandError> {
+        let process = client::process(&socket)?;
         let mut program = RunningProgram { process, socket, ledger: Ledger::default() };
         program.ledger = Ledger::from_json(&program.ask("LEDGER JSON")?)?;
         Ok(program)
     }
 
     /// What it answers; the error is its refusal, or why there is no answer.
-    pub fn ask(&self, line: &str) -> Result<String, String> {
-        let reply = request(&self.socket, line, Some(ANSWER_MAX)).map_err(|error| error.explained())?;
-        match reply.status {
-            Status::Ok => Ok(reply.text),
-            Status::Fail | Status::Retry => Err(reply.text.trim_end().to_owned()),
-        }
+    pub fn ask(&self, line: &str) -> Result<String, CommandError> {
+        client::ask(&self.socket, line, ANSWER_MAX)
     }
 
     /// A file of its process below /proc.

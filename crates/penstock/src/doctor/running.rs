@@ -4,6 +4,7 @@ use super::Finding;
 use super::patient::Patient;
 use control::ledger::Disk;
 use std::path::Path;
+use stdio::CommandError;
 
 /// Seconds before the end of a certificate from which on it is a warning: four weeks.
 const ENDS_SOON: i64 = 28 * 86_400;
@@ -12,7 +13,7 @@ const FREE_LOW: u64 = 5;
 
 pub fn program(patient: &Patient) -> Vec<Finding> {
     let Some(program) = &patient.program else {
-        let why = patient.silence.clone().unwrap_or_default();
+        let why = patient.silence.as_ref().map_or("", CommandError::said);
         let first = why.lines().next().unwrap_or_default();
         return vec![Finding::fail(
             format!("no program answers: {first}"),
@@ -37,7 +38,7 @@ pub fn health(patient: &Patient) -> Vec<Finding> {
     match program.ask("HEALTHCHECK") {
         Ok(_) => vec![Finding::ok("workers answer, nothing waits for long or is dropped")],
         Err(text) => {
-            let complaints = text.lines().filter(|line| !line.starts_with("syslogng_"));
+            let complaints = text.said().lines().filter(|line| !line.starts_with("syslogng_"));
             complaints.map(|line| Finding::fail(line, "penstock ledger says more")).collect()
         }
     }

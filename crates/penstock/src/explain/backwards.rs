@@ -16,6 +16,7 @@ use std::fmt::Write;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
+use stdio::CommandError;
 use template::Identity;
 
 /// Priorities that a message may have: most outputs do not have it any more.
@@ -23,7 +24,7 @@ const PRIORITIES: u8 = 192;
 /// That of most messages, tried first: user.notice.
 const USUAL: u8 = 13;
 
-pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, String> {
+pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, CommandError> {
     let FileLine { path, line: number } = args.file.as_ref().ok_or("no line of a file is named")?;
     let (number, line) = (*number, read(path, *number)?);
     let mut configuration = Configuration::read(config);
@@ -62,7 +63,7 @@ pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, String> {
         }
     }
     if args.json {
-        return Err(format!("the text of line {number} of {path} does not give that line again"));
+        return Err(format!("the text of line {number} of {path} does not give that line again").into());
     }
     Ok(paths_only(&plan, path, number, &writers))
 }
@@ -77,10 +78,10 @@ fn spellings(path: &str) -> Vec<String> {
     all
 }
 
-fn read(path: &str, number: usize) -> Result<Vec<u8>, String> {
+fn read(path: &str, number: usize) -> Result<Vec<u8>, CommandError> {
     let failed = |error: std::io::Error| format!("cannot read {path}: {error}");
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(format!("{path} is no regular file"));
+        return Err(format!("{path} is no regular file").into());
     }
     let mut reader = BufReader::new(std::fs::File::open(path).map_err(failed)?);
     for _ in 1..number {
@@ -93,7 +94,11 @@ fn read(path: &str, number: usize) -> Result<Vec<u8>, String> {
     if line.last() == Some(&b'\n') {
         line.pop();
     }
-    if line.is_empty() { Err(format!("{path} has no line {number}, or it is empty")) } else { Ok(line) }
+    if line.is_empty() {
+        Err(format!("{path} has no line {number}, or it is empty").into())
+    } else {
+        Ok(line)
+    }
 }
 
 /// Destinations that may write to a file: their ids, and how the file is named there.

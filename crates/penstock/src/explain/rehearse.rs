@@ -4,6 +4,7 @@ use super::render;
 use super::tree::{Fate, Fates};
 use crate::configuration::Configuration;
 use crate::subject::secrets::Veil;
+use control::Refusal;
 use control::cli::ExplainArgs;
 use engine::compile::{Existing, Plan, PlannedSource};
 use engine::watch::inquiry::{Happened, Story, TEXT_BYTES_MAX};
@@ -15,6 +16,7 @@ use std::collections::btree_map::Entry;
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
+use stdio::CommandError;
 use template::Identity;
 
 /// Messages of one input that are explained.
@@ -22,7 +24,7 @@ const LINES_MAX: usize = 1000;
 /// `$TRANSPORT` of a message that did not come over any.
 pub const TRANSPORT: &str = "rehearsal";
 
-pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, String> {
+pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, CommandError> {
     let mut configuration = Configuration::read(config);
     let host = crate::run::identity::host_name().map_err(|error| error.to_string())?;
     let identity = Identity::new(&host);
@@ -30,11 +32,11 @@ pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, String> {
     let plan = plan.ok_or_else(|| configuration.report())?;
     let inputs = inputs_of(args)?;
     let veil = Veil::of(&[configuration.original(), &configuration.config().preprocessed]);
-    veil.over_answer(tried(&plan, &identity, &inputs, args.json))
+    Ok(veil.over_answer(tried(&plan, &identity, &inputs, args.json))?)
 }
 
 /// One line, as JSON, in the configuration that the file has now.
-pub fn of_line(config: &Path, source: Option<&str>, line: &str) -> Result<String, String> {
+pub fn of_line(config: &Path, source: Option<&str>, line: &str) -> Result<String, Refusal> {
     let mut configuration = Configuration::read(config);
     let host = crate::run::identity::host_name().map_err(|error| error.to_string())?;
     let identity = Identity::new(&host);
@@ -60,7 +62,12 @@ struct Came {
     received: Option<Stamp>,
 }
 
-fn tried(plan: &Plan, identity: &Identity, inputs: &[(Vec<u8>, Came)], json: bool) -> Result<String, String> {
+fn tried(
+    plan: &Plan,
+    identity: &Identity,
+    inputs: &[(Vec<u8>, Came)],
+    json: bool,
+) -> Result<String, Refusal> {
     let looks = Looks::nowhere(TEXT_BYTES_MAX);
     let (mut stories, mut rehearsals) = (Vec::new(), BTreeMap::new());
     for (text, came) in inputs {
@@ -91,7 +98,7 @@ pub fn fates(stories: &[Story]) -> Fates {
 }
 
 /// The source that is named; the only one where none is.
-pub fn source_of<'p>(plan: &'p Plan, named: Option<&str>) -> Result<&'p PlannedSource, String> {
+pub fn source_of<'p>(plan: &'p Plan, named: Option<&str>) -> Result<&'p PlannedSource, Refusal> {
     let fits = |source: &&PlannedSource| named.is_none_or(|name| source.group == name || source.id == name);
     let mut fitting = plan.sources.iter().filter(fits);
     let ids = || plan.sources.iter().map(|source| source.id.as_str()).collect::<Vec<_>>().join(", ");
@@ -99,15 +106,17 @@ pub fn source_of<'p>(plan: &'p Plan, named: Option<&str>) -> Result<&'p PlannedS
         (Some(source), None) => Ok(source),
         // The drivers of one statement have the same log paths; the first is as good as any.
         (Some(source), Some(_)) if named.is_some() => Ok(source),
-        (Some(_), Some(_)) => Err(format!("say which source it comes to: --source with one of {}", ids())),
+        (Some(_), Some(_)) => {
+            Err(format!("say which source it comes to: --source with one of {}", ids()).into())
+        }
         (None, _) => match named {
-            Some(name) => Err(format!("no log path uses a source `{name}`, there are {}", ids())),
-            None => Err("no log path of this configuration has a source".to_owned()),
+            Some(name) => Err(format!("no log path uses a source `{name}`, there are {}", ids()).into()),
+            None => Err("no log path of this configuration has a source".into()),
         },
     }
 }
 
-fn inputs_of(args: &ExplainArgs) -> Result<Vec<(Vec<u8>, Came)>, String> {
+fn inputs_of(args: &ExplainArgs) -> Result<Vec<(Vec<u8>, Came)>, CommandError> {
     let from = args.from.map(|from| SocketAddr::new(from, 0));
     let came = Came { source: args.source.clone(), from, received: None };
     let Some(path) = args.messages() else {
@@ -125,14 +134,15 @@ fn inputs_of(args: &ExplainArgs) -> Result<Vec<(Vec<u8>, Came)>, String> {
             let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
             lines.map(|line| (line.to_vec(), came.clone())).collect()
         }
-        Err(error) => return Err(format!("{}: {error}", path.display())),
+        Err(error) => return Err(format!("{}: {error}", path.display()).into()),
     };
     match inputs.len() {
-        0 => Err(format!("{} has no messages", path.display())),
+        0 => Err(format!("{} has no messages", path.display()).into()),
         count if count > LINES_MAX => Err(format!(
             "{} has {count} messages, at most {LINES_MAX} are explained at a time",
             path.display()
-        )),
+        )
+        .into()),
         _ => Ok(inputs),
     }
 }

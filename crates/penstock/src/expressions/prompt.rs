@@ -8,11 +8,12 @@ use rustyline::hint::Hinter;
 use rustyline::history::MemHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Config, Context, Editor, Helper};
+use stdio::CommandError;
 
 pub struct Prompt(Editor<Language, MemHistory>);
 
 impl Prompt {
-    pub fn open() -> Result<Prompt, String> {
+    pub fn open() -> Result<Prompt, CommandError> {
         let config = Config::builder().auto_add_history(true).build();
         let mut editor = Editor::with_history(config, MemHistory::new()).map_err(unreadable)?;
         editor.set_helper(Some(Language));
@@ -20,14 +21,14 @@ impl Prompt {
     }
 
     /// What is entered next; `None` at the end.
-    pub fn entered(&mut self) -> Result<Option<String>, String> {
+    pub fn entered(&mut self) -> Result<Option<String>, CommandError> {
         loop {
             match self.0.readline("> ") {
                 Ok(text) => return Ok(Some(text)),
                 // Ctrl-C gives the line up.
                 Err(ReadlineError::Interrupted) => {}
                 Err(ReadlineError::Eof) => return Ok(None),
-                Err(error) => return Err(unreadable(error)),
+                Err(error) => return Err(unreadable(error).into()),
             }
         }
     }

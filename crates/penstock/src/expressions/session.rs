@@ -7,6 +7,7 @@ use filterx::{Outcome, Setting};
 use record::{Batch, Context, NameId, Record, Stamp, ValueType};
 use std::sync::Arc;
 use std::time::Instant;
+use stdio::CommandError;
 use template::{Identity, NoScope, Scope, TemplateOptions, sample};
 use value::{JSON, REPR};
 use wire::{ParseFlags, SyslogOptions, SyslogParser};
@@ -46,7 +47,7 @@ pub struct Session {
 
 impl Session {
     /// Without a message it is the one of the manual's examples.
-    pub fn new(message: Option<&str>, values: &[(String, String)]) -> Result<Session, String> {
+    pub fn new(message: Option<&str>, values: &[(String, String)]) -> Result<Session, CommandError> {
         let host = crate::run::identity::host_name().map_err(|error| error.to_string())?;
         let mut cx = FilterContext::new(Identity::new(&host));
         cx.begin_batch(Stamp::now(0));
@@ -61,7 +62,7 @@ impl Session {
         Ok(session)
     }
 
-    pub fn reset(&mut self) -> Result<(), String> {
+    pub fn reset(&mut self) -> Result<(), CommandError> {
         let (message, values) = self.first.clone();
         match message {
             Some(message) => self.message(&message)?,
@@ -74,7 +75,7 @@ impl Session {
     }
 
     /// Another message: with a priority in front as it comes in, else MESSAGE alone.
-    pub fn message(&mut self, text: &str) -> Result<(), String> {
+    pub fn message(&mut self, text: &str) -> Result<(), CommandError> {
         let context = Context::local(NAME, &self.host, "filterx");
         self.batch = Batch::new(text.as_bytes().to_vec(), Arc::new(context), Stamp::now(0));
         self.batch.records.push(Record::new(record::Span::new(0, text.len())));
@@ -89,12 +90,12 @@ impl Session {
     }
 
     /// `NAME=VALUE`
-    pub fn set(&mut self, text: &str) -> Result<(), String> {
+    pub fn set(&mut self, text: &str) -> Result<(), CommandError> {
         let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
         self.put(name.trim(), value)
     }
 
-    fn put(&mut self, name: &str, value: &str) -> Result<(), String> {
+    fn put(&mut self, name: &str, value: &str) -> Result<(), CommandError> {
         let id = template::value_name(name.strip_prefix('$').unwrap_or(name));
         let id = id.ok_or_else(|| format!("{name} is computed from the message: it cannot be set"))?;
         self.batch.set(0, id, value.as_bytes(), ValueType::String);

@@ -23,7 +23,7 @@ fn lines() {
         ]
     );
     let wrong = Foreign::open(Path::new("/dev/null")).err().expect("no queue file");
-    assert!(wrong.starts_with("/dev/null: ") && wrong.contains("SLRQ"), "{wrong}");
+    assert!(wrong.said().starts_with("/dev/null: ") && wrong.said().contains("SLRQ"), "{wrong}");
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use super::flows::{self, Counted};
 use super::model::{Graph, Kind, Shape};
-use control::client::{self, Status};
+use control::client;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use stdio::CommandError;
 
 /// Between the two looks that make a rate.
 const BETWEEN: Duration = Duration::from_secs(1);
@@ -16,7 +17,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// What has come so far: by part of the ledger and name, and by filter what went on.
 type Counts = HashMap<(&'static str, String), u64>;
 
-pub fn add_rates(graph: &mut Graph, socket: &Path) -> Result<(), String> {
+pub fn add_rates(graph: &mut Graph, socket: &Path) -> Result<(), CommandError> {
     let began = Instant::now();
     let before = counts(socket)?;
     std::thread::sleep(BETWEEN);
@@ -76,7 +77,7 @@ pub fn shown(rate: f64) -> String {
 }
 
 /// The drivers of a statement are one.
-fn counts(socket: &Path) -> Result<Counts, String> {
+fn counts(socket: &Path) -> Result<Counts, CommandError> {
     let ledger = asked(socket, "LEDGER JSON")?;
     let ledger: Value = serde_json::from_str(&ledger).map_err(|error| format!("not a ledger: {error}"))?;
     let mut counts = Counts::new();
@@ -100,12 +101,8 @@ fn filtered(line: &str) -> Option<((&'static str, String), u64)> {
     Some((("filters", name.to_owned()), count.parse().ok()?))
 }
 
-fn asked(socket: &Path, question: &str) -> Result<String, String> {
-    let reply = client::request(socket, question, Some(ANSWER_MAX)).map_err(|error| error.explained())?;
-    match reply.status {
-        Status::Ok => Ok(reply.text),
-        Status::Fail | Status::Retry => Err(reply.text),
-    }
+fn asked(socket: &Path, question: &str) -> Result<String, CommandError> {
+    client::ask(socket, question, ANSWER_MAX)
 }
 
 /// `1,234,567`

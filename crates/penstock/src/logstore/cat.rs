@@ -9,11 +9,12 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
+use stdio::CommandError;
 
 /// How often a store is looked at that is followed.
 const LOOK: Duration = Duration::from_millis(200);
 
-pub fn cat(args: &CatArgs) -> Result<bool, String> {
+pub fn cat(args: &CatArgs) -> Result<bool, CommandError> {
     let out = Out::new();
     super::each(&args.files, |path| {
         let mut walk = Walk::new(path, keys(args.key.as_deref())?)?;
@@ -25,7 +26,7 @@ pub fn cat(args: &CatArgs) -> Result<bool, String> {
     })
 }
 
-pub fn tail(args: &TailArgs) -> Result<bool, String> {
+pub fn tail(args: &TailArgs) -> Result<bool, CommandError> {
     let mut last = VecDeque::new();
     let mut walk = Walk::new(&args.file, keys(args.key.as_deref())?)?;
     let count = args.number as usize;
@@ -89,7 +90,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn new(path: &Path, keys: Keys) -> Result<Walk<'_>, String> {
+    fn new(path: &Path, keys: Keys) -> Result<Walk<'_>, CommandError> {
         Ok(Walk { path, reader: open(path)?, keys, is_well: true, is_growing: false })
     }
 
@@ -99,7 +100,7 @@ impl Walk<'_> {
         &mut self,
         from: u32,
         mut each: impl FnMut(Vec<u8>) -> std::io::Result<()>,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, CommandError> {
         let ours = self.reader.header.is_ours();
         let mut wrong = None;
         match self.reader.next_record() {

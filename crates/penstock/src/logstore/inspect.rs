@@ -4,8 +4,9 @@ use super::{open, told};
 use crate::queue::output::time;
 use logstore::{BROKEN, COMPRESSED, Chunk, ENCRYPTED, Record, SERIALIZED, stamp};
 use std::path::Path;
+use stdio::CommandError;
 
-pub fn inspect(path: &Path) -> Result<bool, String> {
+pub fn inspect(path: &Path) -> Result<bool, CommandError> {
     let mut reader = open(path)?;
     let header = &reader.header;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -27,7 +28,7 @@ pub fn inspect(path: &Path) -> Result<bool, String> {
         match reader.next_record() {
             Ok(Some((at, bytes))) => line(at, bytes),
             Ok(None) => return Ok(true),
-            Err(error) => return Err(told(path, &error)),
+            Err(error) => return Err(told(path, &error).into()),
         }
     }
 }

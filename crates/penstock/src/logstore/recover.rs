@@ -6,6 +6,7 @@ use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use stdio::CommandError;
 
 #[derive(Debug, clap::Args)]
 pub struct RecoverArgs {
@@ -16,11 +17,11 @@ pub struct RecoverArgs {
     files: Vec<PathBuf>,
 }
 
-pub fn recover(args: &RecoverArgs) -> Result<bool, String> {
+pub fn recover(args: &RecoverArgs) -> Result<bool, CommandError> {
     super::each(&args.files, |path| one(path, args.compress_level))
 }
 
-fn one(path: &Path, level: u32) -> Result<bool, String> {
+fn one(path: &Path, level: u32) -> Result<bool, CommandError> {
     let header = super::open(path)?.header;
     let mut journal = path.as_os_str().to_owned();
     journal.push(".jor");

@@ -7,6 +7,7 @@ use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use stdio::CommandError;
 
 /// A larger file has no certificates.
 const PEM_BYTES_MAX: u64 = 16 << 20;
@@ -32,11 +33,11 @@ pub struct ValidateArgs {
     files: Vec<PathBuf>,
 }
 
-fn policy(text: &str) -> Result<std::sync::Arc<Vec<u8>>, String> {
-    stamp::policy(text).map(Into::into).ok_or_else(|| "it is no object identifier".to_owned())
+fn policy(text: &str) -> Result<std::sync::Arc<Vec<u8>>, CommandError> {
+    Ok(stamp::policy(text).map(Into::into).ok_or_else(|| "it is no object identifier".to_owned())?)
 }
 
-pub fn validate(args: &ValidateArgs) -> Result<bool, String> {
+pub fn validate(args: &ValidateArgs) -> Result<bool, CommandError> {
     super::each(&args.files, |path| {
         let mut trust = Trust {
             keys: keys(args.key.as_deref())?,
@@ -79,7 +80,7 @@ fn say(path: &Path, report: &Report, trusts: bool) {
     );
 }
 
-fn authorities(args: &ValidateArgs) -> Result<Option<Authorities>, String> {
+fn authorities(args: &ValidateArgs) -> Result<Option<Authorities>, CommandError> {
     let wrong = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let mut files: Vec<PathBuf> = args.ca_file.iter().cloned().collect();
     if let Some(folder) = &args.ca_dir {
@@ -95,7 +96,7 @@ fn authorities(args: &ValidateArgs) -> Result<Option<Authorities>, String> {
         found.extend(CertificateDer::pem_slice_iter(&pem).flatten());
     }
     if found.is_empty() {
-        return Err("there is no certificate of an authority".to_owned());
+        return Err("there is no certificate of an authority".into());
     }
     Ok(Some(Authorities::new(found)))
 }

@@ -6,13 +6,14 @@ use patterndb::model::{Example, Rule};
 use patterndb::overlap::{overlaps, programs};
 use std::collections::HashSet;
 use std::path::Path;
+use stdio::CommandError;
 
 /// An example did not come out as its rule says.
 const EXIT_WRONG: u8 = 2;
 /// There was nothing to test.
 const EXIT_NOTHING: u8 = 3;
 
-pub fn run(args: &TestArgs) -> Result<u8, String> {
+pub fn run(args: &TestArgs) -> Result<u8, CommandError> {
     let mut worst = 0;
     for path in &args.files {
         worst = worst.max(file(args, path)?);
@@ -20,7 +21,7 @@ pub fn run(args: &TestArgs) -> Result<u8, String> {
     Ok(worst)
 }
 
-fn file(args: &TestArgs, path: &Path) -> Result<u8, String> {
+fn file(args: &TestArgs, path: &Path) -> Result<u8, CommandError> {
     let mut session = Session::open(path)?;
     for warning in &session.warnings {
         stdio::err!("{warning}");
@@ -95,7 +96,7 @@ pub fn try_one(session: &mut Session, rule: &Rule, example: &Example) -> Option<
 }
 
 /// Rules in each other's way, and rules no example reaches.
-fn report(session: &Session, hit: &HashSet<String>, path: &Path) -> Result<(), String> {
+fn report(session: &Session, hit: &HashSet<String>, path: &Path) -> Result<(), CommandError> {
     let (_, database) = super::database(path)?;
     let programs = programs(&database);
     let of = |rule: u32| programs.get(rule as usize).cloned().unwrap_or_default();

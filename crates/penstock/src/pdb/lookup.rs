@@ -5,6 +5,7 @@ use super::session::{Session, value, values};
 use parsers::db::condition;
 use record::{Batch, Record, Span, Zone};
 use std::sync::Arc;
+use stdio::CommandError;
 use template::{Condition, Msg, NoScope, Template, TemplateOptions};
 
 /// Messages taken together.
@@ -16,7 +17,7 @@ struct Output<'a> {
     filter: Option<Arc<dyn Condition>>,
 }
 
-pub fn run(args: &MatchArgs, verbose: bool) -> Result<u8, String> {
+pub fn run(args: &MatchArgs, verbose: bool) -> Result<u8, CommandError> {
     let mut session = Session::open(&args.pdb)?;
     if verbose {
         session.warnings.iter().for_each(|warning| stdio::err!("{warning}"));

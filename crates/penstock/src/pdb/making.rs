@@ -4,11 +4,12 @@ use super::{MergeArgs, PatternizeArgs};
 use patterndb::{cluster, write};
 use record::{Record, Zone};
 use std::path::{Path, PathBuf};
+use stdio::CommandError;
 
 /// Folders inside each other.
 const DEPTH_MAX: usize = 64;
 
-pub fn merge(args: &MergeArgs) -> Result<u8, String> {
+pub fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
     let mut files = Vec::new();
     gather(&args.directory, args.recursive, DEPTH_MAX, &mut files)?;
     if let Some(pattern) = &args.glob {
@@ -21,7 +22,7 @@ pub fn merge(args: &MergeArgs) -> Result<u8, String> {
         texts.push((database.version, String::from_utf8_lossy(&bytes).into_owned()));
     }
     if texts.is_empty() {
-        return Err(format!("there is no database in {}", args.directory.display()));
+        return Err(format!("there is no database in {}", args.directory.display()).into());
     }
     // Written beside and renamed, so that who reads the database never sees a half of it.
     let beside = args.pdb.with_extension("new");
@@ -32,7 +33,12 @@ pub fn merge(args: &MergeArgs) -> Result<u8, String> {
 }
 
 /// The files of a folder, in the order of their names.
-fn gather(folder: &Path, recursive: bool, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), String> {
+fn gather(
+    folder: &Path,
+    recursive: bool,
+    depth: usize,
+    files: &mut Vec<PathBuf>,
+) -> Result<(), CommandError> {
     let wrong = |e: std::io::Error| format!("cannot read {}: {e}", folder.display());
     let mut entries = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(wrong)? {
@@ -49,12 +55,12 @@ fn gather(folder: &Path, recursive: bool, depth: usize, files: &mut Vec<PathBuf>
     Ok(())
 }
 
-pub fn patternize(args: &PatternizeArgs) -> Result<u8, String> {
+pub fn patternize(args: &PatternizeArgs) -> Result<u8, CommandError> {
     if args.delimiters.contains('@') {
-        return Err("an at sign cannot separate words: it begins a parser in a pattern".to_owned());
+        return Err("an at sign cannot separate words: it begins a parser in a pattern".into());
     }
     if !(args.support > 0.0 && args.support <= 100.0) {
-        return Err("--support is a percentage: more than 0, at most 100".to_owned());
+        return Err("--support is a percentage: more than 0, at most 100".into());
     }
     let text = String::from_utf8_lossy(&super::read(&args.file)?).into_owned();
     let lines: Vec<String> = match args.no_parse {

@@ -7,6 +7,7 @@ use patterndb::{Capture, Rules};
 use record::{Batch, Context, NameId, Record, Span, Stamp, ValueType, name_of};
 use std::fmt::Write;
 use std::sync::Arc;
+use stdio::CommandError;
 use template::Identity;
 
 pub struct Session {
@@ -23,7 +24,7 @@ pub struct Session {
 const COLOR: [&str; 2] = ["\x1b[01;32m", "\x1b[0m"];
 
 impl Session {
-    pub fn open(path: &std::path::Path) -> Result<Session, String> {
+    pub fn open(path: &std::path::Path) -> Result<Session, CommandError> {
         let (bytes, database) = super::database(path)?;
         let path = path.display().to_string();
         let (parser, warnings) = parsers::db::open(&path, &bytes).map_err(|errors| errors.join("\n"))?;

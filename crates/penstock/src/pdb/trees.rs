@@ -6,13 +6,14 @@ use patterndb::model::Rule;
 use patterndb::pattern_text::{Piece, parse};
 use patterndb::tree::Search;
 use std::collections::BTreeSet;
+use stdio::CommandError;
 
-pub fn dump(args: &DumpArgs) -> Result<u8, String> {
+pub fn dump(args: &DumpArgs) -> Result<u8, CommandError> {
     let (_, database) = super::database(&args.pdb)?;
     let rules = Rules::compile(database, "", &mut diag::Diagnostics::new());
     let text = match (&args.program, args.tree) {
         (_, true) => rules.programs().dump(&|_| "RULES".to_owned()),
-        (None, false) => return Err("dump needs --program NAME or --tree".to_owned()),
+        (None, false) => return Err("dump needs --program NAME or --tree".into()),
         (Some(program), false) => {
             let label = |rule: u32| format!("rule_id='{}'", rules.rule(rule).map_or("", |r| &r.id));
             let tree = rules.tree_for(program.as_bytes(), &mut Search::default());
@@ -23,7 +24,7 @@ pub fn dump(args: &DumpArgs) -> Result<u8, String> {
     Ok(0)
 }
 
-pub fn dictionary(args: &DumpArgs) -> Result<u8, String> {
+pub fn dictionary(args: &DumpArgs) -> Result<u8, CommandError> {
     let (_, database) = super::database(&args.pdb)?;
     let mut names = BTreeSet::new();
     for ruleset in &database.rulesets {

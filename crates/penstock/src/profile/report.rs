@@ -3,6 +3,7 @@
 use super::verdict::{Summary, rate};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use stdio::CommandError;
 
 /// Grows when something is removed or changes its meaning.
 const VERSION: u32 = 1;
@@ -56,7 +57,7 @@ pub fn json(summary: &Summary) -> String {
 }
 
 /// For people, of what [`json`] has written.
-pub fn text(profile: &str) -> Result<String, String> {
+pub fn text(profile: &str) -> Result<String, CommandError> {
     let profile: Value = serde_json::from_str(profile).map_err(|error| format!("not an answer: {error}"))?;
     let number = |value: &Value, key: &str| value.get(key).and_then(Value::as_f64).unwrap_or_default();
     let word = |value: &Value, key: &str| -> String {

@@ -5,6 +5,7 @@ use super::threads::{self, Clock, Used};
 use super::verdict::{Busy, DestinationSeen, Names, Queue, Summary, Where};
 use crate::lookout::edges;
 use crate::program::{Daemon, Running};
+use control::Refusal;
 use engine::profile::{Doing, Nameless, Profiling};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -46,9 +47,9 @@ struct Seen {
 }
 
 /// Looks for so long. JSON.
-pub fn run(program: &Daemon, duration: Duration) -> Result<String, String> {
+pub fn run(program: &Daemon, duration: Duration) -> Result<String, Refusal> {
     if IS_UNDER_WAY.swap(true, Ordering::SeqCst) {
-        return Err("a profile is being made already".to_owned());
+        return Err("a profile is being made already".into());
     }
     let _turn = Turn;
     let running = program.running();
@@ -74,7 +75,7 @@ pub fn run(program: &Daemon, duration: Duration) -> Result<String, String> {
     let elapsed = began.elapsed();
     drop(profiling);
     if !Arc::ptr_eq(&running, &program.running()) {
-        return Err("the configuration was replaced meanwhile: ask again".to_owned());
+        return Err("the configuration was replaced meanwhile: ask again".into());
     }
     let after = threads::used();
     let summary = summary(&running, program, &seen, causes, &Times { before, after, elapsed, delivered });

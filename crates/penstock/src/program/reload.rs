@@ -6,6 +6,7 @@ use crate::configuration::{Configuration, seconds};
 use crate::lookout::bounds::Bounds;
 use crate::run::{confinement, notify, privileges};
 use conf_schema::Settings;
+use control::Refusal;
 use control::request::Reload;
 use engine::Engine;
 use parking_lot::Mutex;
@@ -59,7 +60,7 @@ impl OnTrial {
 impl Daemon {
     /// Reads the configuration again and puts it into effect. When that fails, or when the configuration
     /// fails its health check within its trial, what ran before runs on. Both outcomes are sentences.
-    pub fn reload(&self, asked: &Reload) -> Result<String, String> {
+    pub fn reload(&self, asked: &Reload) -> Result<String, Refusal> {
         let _one = self.reloading.lock();
         notify::reloading();
         oplog::notice("Configuration reload request received, reloading configuration", &[]);
@@ -90,12 +91,12 @@ impl Daemon {
         notify::ready();
         match outcome {
             Ok(()) => Ok("Config reload successful".into()),
-            Err(error) => Err(format!("Config reload failed, reverted to previous config: {error}")),
+            Err(error) => Err(format!("Config reload failed, reverted to previous config: {error}").into()),
         }
     }
 
     /// Puts what the file says now into effect. What to compare it with, and what ran before.
-    fn replace(&self, drops: &[String]) -> Result<(Before, Configuration), String> {
+    fn replace(&self, drops: &[String]) -> Result<(Before, Configuration), Refusal> {
         // Read before the engine is held: whatever reading waits for must not hold up the end.
         let mut configuration = Configuration::read(&self.path);
         let mut slot = self.engine.lock();
@@ -103,7 +104,10 @@ impl Daemon {
         let plan = configuration.compile(&self.identity, engine.existing());
         configuration.log_findings();
         let Some(mut plan) = plan else {
-            return Err(configuration.first_error().unwrap_or_else(|| "the configuration has errors".into()));
+            return Err(configuration
+                .first_error()
+                .unwrap_or_else(|| "the configuration has errors".into())
+                .into());
         };
         privileges::suffice(&configuration, &plan, &self.current.lock())?;
         confinement::suffice(&configuration, &plan, self.sandbox)?;
@@ -129,7 +133,7 @@ impl Daemon {
     }
 
     /// Waits for the end of the trial. The error is why the configuration has failed.
-    fn try_out(&self, before: &Before, trial: Duration) -> Result<(), String> {
+    fn try_out(&self, before: &Before, trial: Duration) -> Result<(), Refusal> {
         if trial.is_zero() {
             return Ok(());
         }
@@ -138,12 +142,12 @@ impl Daemon {
         // Until here a roll-back is promised to whoever asks for one.
         let is_recalled = self.on_trial.end();
         if is_recalled && self.engine.lock().is_some() {
-            return Err("it was rolled back on request".to_owned());
+            return Err("it was rolled back on request".into());
         }
         outcome
     }
 
-    fn watch(&self, before: &Before, until: Instant) -> Result<(), String> {
+    fn watch(&self, before: &Before, until: Instant) -> Result<(), Refusal> {
         while Instant::now() < until {
             std::thread::park_timeout(TRIAL_LOOK.min(until.saturating_duration_since(Instant::now())));
             if self.engine.lock().is_none() {
@@ -153,20 +157,20 @@ impl Daemon {
                 return Ok(());
             }
         }
-        trial::verdict(before, &self.running().view, &self.shared)
-            .map_err(|reason| format!("it failed its health check: {reason}"))
+        Ok(trial::verdict(before, &self.running().view, &self.shared)
+            .map_err(|reason| format!("it failed its health check: {reason}"))?)
     }
 
     /// What ran before is put into effect again: the end of a trial, or a reload backwards. Both outcomes are
     /// sentences. Done twice, it is undone.
-    pub fn roll_back(&self) -> Result<String, String> {
+    pub fn roll_back(&self) -> Result<String, Refusal> {
         if self.on_trial.recall() {
             return Ok("The configuration on trial is rolled back".to_owned());
         }
         let _one = self.reloading.try_lock().ok_or("a reload is under way")?;
         let mut previous = self.previous.lock();
         if previous.is_none() {
-            return Err("nothing ran before: there was no reload since the program began".to_owned());
+            return Err("nothing ran before: there was no reload since the program began".into());
         }
         notify::reloading();
         oplog::notice("Roll-back request received, going back to the configuration that ran before", &[]);
@@ -184,13 +188,13 @@ impl Daemon {
                     "The configuration that ran before cannot be put into effect",
                     &[("error", &error)],
                 );
-                Err(format!("what ran before cannot be put into effect: {error}"))
+                Err(format!("what ran before cannot be put into effect: {error}").into())
             }
         }
     }
 
     /// A configuration has failed: what ran before is put into effect again. The error is why it failed.
-    fn back_to(&self, old: Configuration, reason: String) -> Result<(), String> {
+    fn back_to(&self, old: Configuration, reason: Refusal) -> Result<(), Refusal> {
         match self.put_back(&mut Some(old)) {
             Ok(()) => Err(reason),
             Err(error) => {
@@ -198,13 +202,13 @@ impl Daemon {
                     "The configuration that ran before cannot be put into effect",
                     &[("error", &error)],
                 );
-                Err(format!("{reason}; and what ran before cannot be put into effect again: {error}"))
+                Err(format!("{reason}; and what ran before cannot be put into effect again: {error}").into())
             }
         }
     }
 
     /// Puts this one into effect; what ran until now is in its place then.
-    fn put_back(&self, other: &mut Previous) -> Result<(), String> {
+    fn put_back(&self, other: &mut Previous) -> Result<(), Refusal> {
         let mut slot = self.engine.lock();
         let engine = slot.as_mut().ok_or(ENDING)?;
         let plan = other.as_mut().and_then(|other| other.compile(&self.identity, engine.existing()));

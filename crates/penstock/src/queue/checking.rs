@@ -4,9 +4,10 @@ use super::QueueArgs;
 use super::output::{name, size};
 use super::progress::Bar;
 use serde_json::json;
+use stdio::CommandError;
 use store::Checked;
 
-pub fn verify(asked: &QueueArgs) -> Result<bool, String> {
+pub fn verify(asked: &QueueArgs) -> Result<bool, CommandError> {
     let view = asked.view()?;
     let space = view.space();
     let mut bar = Bar::new(space.bytes - space.bytes_free, false);

@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
+use stdio::CommandError;
 use store::{Message, QueueInfo, View};
 
 #[derive(Debug, clap::Args)]
@@ -38,7 +39,7 @@ fn walk(
     queue: &QueueInfo,
     prints: bool,
     mut each: impl FnMut(Message<'_>) -> io::Result<ControlFlow<()>>,
-) -> Result<Walked, String> {
+) -> Result<Walked, CommandError> {
     let mut bar = Bar::new(view.bytes_from(queue.id, queue.first_waiting), prints);
     let mut outcome = Ok(());
     let mut walked = Walked { messages: 0, whole: true };
@@ -70,7 +71,7 @@ struct Walked {
     whole: bool,
 }
 
-pub fn cat(asked: &QueueArgs, wanted: &str, limit: Option<u64>) -> Result<bool, String> {
+pub fn cat(asked: &QueueArgs, wanted: &str, limit: Option<u64>) -> Result<bool, CommandError> {
     let view = asked.view()?;
     let queue = find(&view, wanted)?;
     let printer = Printer::stdout(&queue.name, asked.json);
@@ -83,7 +84,7 @@ pub fn print<W: Write>(
     queue: &QueueInfo,
     mut printer: Printer<W>,
     limit: u64,
-) -> Result<(), String> {
+) -> Result<(), CommandError> {
     let mut left = limit;
     if left > 0 {
         walk(view, queue, true, |message| {
@@ -95,7 +96,7 @@ pub fn print<W: Write>(
     written(printer.finish().map(drop))
 }
 
-pub fn grep(asked: &QueueArgs, args: &GrepArgs) -> Result<bool, String> {
+pub fn grep(asked: &QueueArgs, args: &GrepArgs) -> Result<bool, CommandError> {
     let options = PatternOptions {
         kind: if args.fixed { Kind::String } else { Kind::Pcre },
         substring: args.fixed,
@@ -132,7 +133,7 @@ pub fn grep(asked: &QueueArgs, args: &GrepArgs) -> Result<bool, String> {
     Ok(found > 0)
 }
 
-pub fn export(asked: &QueueArgs, wanted: &str, path: &Path) -> Result<bool, String> {
+pub fn export(asked: &QueueArgs, wanted: &str, path: &Path) -> Result<bool, CommandError> {
     let wrong = |error: io::Error| format!("cannot write {}: {error}", path.display());
     let view = asked.view()?;
     let queue = find(&view, wanted)?;

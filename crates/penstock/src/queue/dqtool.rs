@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use stdio::CommandError;
 use store::View;
 
 /// Look into queue files of syslog-ng, and into folders of our own queues
@@ -82,22 +83,22 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         Ok(args) => args,
         Err(error) => return crate::usage(&error),
     };
-    let each = |files: &[PathBuf], show: fn(&Path) -> Result<bool, String>| {
+    let each = |files: &[PathBuf], show: fn(&Path) -> Result<bool, CommandError>| {
         files.iter().try_fold(true, |all, file| Ok(show(file)? && all))
     };
-    crate::printing::finish(match &args.command {
+    stdio::finish(match &args.command {
         Command::Info { files } => each(files, info),
         Command::Cat { template: None, files } => each(files, cat),
         Command::Cat { template: Some(_), .. } => Err("cat: --template is not available here: give the messages to a destination with \
              this template(), `penstock queue import FILE --to DESTINATION`, or print everything with `penstock queue import FILE --json`"
-            .to_owned()),
-        Command::Relocate(_) => Err(RELOCATE.to_owned()),
-        Command::Assign(_) => Err(ASSIGN.to_owned()),
-        Command::Truncate(_) => Err(TRUNCATE.to_owned()),
+            .into()),
+        Command::Relocate(_) => Err(RELOCATE.into()),
+        Command::Assign(_) => Err(ASSIGN.into()),
+        Command::Truncate(_) => Err(TRUNCATE.into()),
     })
 }
 
-fn info(path: &Path) -> Result<bool, String> {
+fn info(path: &Path) -> Result<bool, CommandError> {
     if path.is_dir() {
         for queue in view(path)?.queues() {
             let (waiting, bytes) = (queue.waiting.messages, queue.waiting.bytes);
@@ -109,7 +110,7 @@ fn info(path: &Path) -> Result<bool, String> {
         }
         return Ok(true);
     }
-    let file = Foreign::open(path)?;
+    let file = Foreign::open(path).map_err(CommandError::failed)?;
     let header = &file.header;
     let kind = if header.reliable { "reliable" } else { "non-reliable" };
     stdio::out!(
@@ -129,12 +130,12 @@ fn info(path: &Path) -> Result<bool, String> {
     Ok(true)
 }
 
-fn cat(path: &Path) -> Result<bool, String> {
+fn cat(path: &Path) -> Result<bool, CommandError> {
     if path.is_dir() {
         return print_all(&view(path)?, &mut std::io::stdout()).map(|()| true);
     }
     let mut outcome = Ok(());
-    let file = Foreign::open(path)?;
+    let file = Foreign::open(path).map_err(CommandError::failed)?;
     let mut printer = Printer::stdout(b"", false);
     let found = file.messages(|message| {
         outcome = printer.line(&line(message));
@@ -148,7 +149,7 @@ fn cat(path: &Path) -> Result<bool, String> {
 }
 
 /// The messages of all queues of a folder.
-fn print_all(view: &View, out: &mut impl Write) -> Result<(), String> {
+fn print_all(view: &View, out: &mut impl Write) -> Result<(), CommandError> {
     view.queues().iter().try_for_each(|queue| {
         contents::print(view, queue, Printer::new(&mut *out, &queue.name, false), u64::MAX)
     })

@@ -3,10 +3,12 @@
 use super::progress::Bar;
 use super::{QueueArgs, find, view};
 use control::queues::QueueRequest;
+use diag::Fault;
 use engine::dead_letters;
 use std::io;
 use std::sync::Arc;
 use std::time::SystemTime;
+use stdio::CommandError;
 use store::{Log, QueueInfo, Waiting};
 
 /// Bytes of one read of what is dropped.
@@ -31,7 +33,7 @@ fn ago(seconds: u64) -> u64 {
     crate::configuration::seconds(SystemTime::now()).saturating_sub(seconds)
 }
 
-pub(super) fn drop(asked: &QueueArgs, wanted: &str, older: Option<u64>) -> Result<bool, String> {
+pub(super) fn drop(asked: &QueueArgs, wanted: &str, older: Option<u64>) -> Result<bool, CommandError> {
     let folder = asked.folder();
     let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
     let queue = find(&view(&folder)?, wanted)?;
@@ -49,11 +51,11 @@ pub(super) fn drop(asked: &QueueArgs, wanted: &str, older: Option<u64>) -> Resul
         let mut bar = Bar::new(view.bytes_from(queue.id, queue.first_waiting), false);
         view.border(queue.id, queue.first_waiting, before, |position| bar.at(position.bytes)).seq
     });
-    let gone = forget(&opened.log, &queue, until)?;
+    let gone = forget(&opened.log, &queue, until).map_err(CommandError::failed)?;
     let safe = opened.log.flush();
     opened.log.close();
     if !safe {
-        return Err(format!("cannot write to {}", folder.display()));
+        return Err(format!("cannot write to {}", folder.display()).into());
     }
     let messages = stdio::counted(gone.messages, "message", "messages");
     stdio::out!("{messages} dropped, {}", stdio::counted(gone.bytes, "byte", "bytes"));
@@ -61,7 +63,7 @@ pub(super) fn drop(asked: &QueueArgs, wanted: &str, older: Option<u64>) -> Resul
 }
 
 /// Drops what waits in a queue that no destination has, before a number of it or all.
-pub fn forget(log: &Arc<Log>, queue: &QueueInfo, until: Option<u64>) -> Result<Waiting, String> {
+pub fn forget(log: &Arc<Log>, queue: &QueueInfo, until: Option<u64>) -> Result<Waiting, Fault> {
     let letters = queue.name == dead_letters::NAME.as_bytes();
     let until = until.filter(|until| *until < queue.end);
     // That of the dead letters is no destination's, and yet in use.
@@ -70,7 +72,7 @@ pub fn forget(log: &Arc<Log>, queue: &QueueInfo, until: Option<u64>) -> Result<W
         return Ok(queue.waiting);
     }
     let capacity = if letters { dead_letters::CAPACITY_BYTES } else { u64::MAX };
-    let wrong = |error: io::Error| error.to_string();
+    let wrong = |error: io::Error| Fault::local(error.to_string());
     let handle = log.queue(&queue.name, capacity, Box::new(|| ())).map_err(wrong)?;
     let until = until.unwrap_or(queue.end);
     let (mut at, mut step, mut gone) = (handle.first_waiting(), READ_BYTES, Waiting::default());
@@ -93,7 +95,7 @@ pub fn forget(log: &Arc<Log>, queue: &QueueInfo, until: Option<u64>) -> Result<W
     Ok(gone)
 }
 
-pub(super) fn replay(asked: &QueueArgs, to: Option<String>) -> Result<bool, String> {
+pub(super) fn replay(asked: &QueueArgs, to: Option<String>) -> Result<bool, CommandError> {
     let alone = "no program runs that could give them to a destination: start it first";
     asked.tell(&QueueRequest::Replay { to }, alone)
 }

@@ -11,10 +11,11 @@ use record::ValueType;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use std::path::Path;
+use stdio::CommandError;
 use wire::queue_file::{Found, Message};
 
-pub(super) fn import(asked: &QueueArgs, path: &Path, to: Option<String>) -> Result<bool, String> {
-    let file = Foreign::open(path)?;
+pub(super) fn import(asked: &QueueArgs, path: &Path, to: Option<String>) -> Result<bool, CommandError> {
+    let file = Foreign::open(path).map_err(CommandError::failed)?;
     if let Some(to) = to {
         let path = path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?;
         let alone = "no program runs that has a destination for them: start it first";

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use stdio::CommandError;
 use store::{QueueInfo, View};
 
 /// The folders that are meant: the one that is given, else all that the running program uses, and the state
@@ -23,7 +24,7 @@ fn folders(asked: &QueueArgs) -> Vec<PathBuf> {
     folders
 }
 
-pub fn ls(asked: &QueueArgs) -> Result<bool, String> {
+pub fn ls(asked: &QueueArgs) -> Result<bool, CommandError> {
     let mut lines = String::new();
     let folders = folders(asked);
     for folder in &folders {
@@ -85,7 +86,7 @@ fn facts(view: &View, names: &QueueNames, queue: &QueueInfo) -> Map<String, Valu
     object
 }
 
-pub fn stat(asked: &QueueArgs, wanted: Option<&str>) -> Result<bool, String> {
+pub fn stat(asked: &QueueArgs, wanted: Option<&str>) -> Result<bool, CommandError> {
     let mut lines = String::new();
     for folder in folders(asked) {
         let view = view(&folder)?;

@@ -1,14 +1,15 @@
 //! Moments as people write them: `2h` ago, `@1791756855`, `2026-11-24 08:00`, `2026-11-24T08:00:00Z`.
 
 use record::{Civil, Stamp, Zone, ZoneCursor};
+use stdio::CommandError;
 
 /// Microseconds since 1970.
-pub fn micros(text: &str) -> Result<i64, String> {
+pub fn micros(text: &str) -> Result<i64, CommandError> {
     let now = Stamp::now(0).secs;
     let seconds = ago(text, now).or_else(|| at(text)).or_else(|| civil(text));
-    seconds.and_then(|seconds| seconds.checked_mul(1_000_000)).ok_or_else(|| {
+    Ok(seconds.and_then(|seconds| seconds.checked_mul(1_000_000)).ok_or_else(|| {
         format!("`{text}` is no time: write 90s, 30m, 2h or 1d for ago, @SECONDS since 1970, or as 2026-11-24 08:00")
-    })
+    })?)
 }
 
 /// As `2026-11-24 08:00:00`, in the zone of this machine.

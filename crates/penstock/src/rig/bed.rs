@@ -10,6 +10,7 @@ use control::ledger::Ledger;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use stdio::CommandError;
 
 /// Time given to the copy to begin, and to answer.
 const BEGIN_MAX: Duration = Duration::from_secs(30);
@@ -52,7 +53,7 @@ impl Bed {
         variant: &Variant,
         load: &Load,
         duration: Duration,
-    ) -> Result<Measured, String> {
+    ) -> Result<Measured, CommandError> {
         let bed = Bed::begin(copy, variant)?;
         let sending = load.begin(copy.port())?;
         bed.wait_for_messages()?;
@@ -63,7 +64,7 @@ impl Bed {
         drop(sending);
         let messages = after.messages.saturating_sub(before.messages) as f64;
         if messages == 0.0 {
-            return Err("the copy of the configuration takes no messages".to_owned());
+            return Err("the copy of the configuration takes no messages".into());
         }
         Ok(Measured {
             messages: messages / seconds,
@@ -74,14 +75,15 @@ impl Bed {
     }
 
     /// Many connections, and their handshakes, take their time.
-    fn wait_for_messages(&self) -> Result<(), String> {
+    fn wait_for_messages(&self) -> Result<(), CommandError> {
         let until = Instant::now() + BEGIN_MAX;
         while self.done()?.messages == 0 {
             if Instant::now() > until {
                 return Err(format!(
                     "the copy of the configuration takes no messages:\n{}",
                     said(&self.log())
-                ));
+                )
+                .into());
             }
             std::thread::sleep(LOOK);
         }
@@ -92,7 +94,7 @@ impl Bed {
         self.folder.path().join("log")
     }
 
-    fn begin(copy: &Copy, variant: &Variant) -> Result<Bed, String> {
+    fn begin(copy: &Copy, variant: &Variant) -> Result<Bed, CommandError> {
         let cannot = |error: std::io::Error| format!("cannot run a copy of the configuration: {error}");
         let folder = Folder::below(copy.folder())?;
         let (path, log) = (folder.path().join("copy.conf"), folder.path().join("log"));
@@ -111,7 +113,7 @@ impl Bed {
         while bed.done().is_err() {
             let has_ended = bed.child.try_wait().map_err(cannot)?.is_some();
             if has_ended || Instant::now() > until {
-                return Err(format!("the copy of the configuration does not run:\n{}", said(&log)));
+                return Err(format!("the copy of the configuration does not run:\n{}", said(&log)).into());
             }
             std::thread::sleep(LOOK);
         }
@@ -119,11 +121,11 @@ impl Bed {
     }
 
     /// What no destination has lost counts.
-    fn done(&self) -> Result<Done, String> {
+    fn done(&self) -> Result<Done, CommandError> {
         let reply =
             request(&self.socket, "LEDGER JSON", Some(ANSWER_MAX)).map_err(|error| error.to_string())?;
         if reply.status != Status::Ok {
-            return Err(reply.text);
+            return Err(reply.text.into());
         }
         let ledger = Ledger::from_json(&reply.text)?;
         let through: u64 = ledger.sources.iter().map(|row| row.flow.delivered + row.flow.filtered).sum();

@@ -10,6 +10,7 @@ use engine::compile::{Configured, Existing};
 use std::net::TcpListener;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use stdio::CommandError;
 use template::Identity;
 
 /// Where the copy's destinations write.
@@ -73,10 +74,10 @@ struct Replacement {
 
 impl Copy {
     /// `source` is the name of the statement that gets the messages, over so many connections.
-    pub fn of(path: &Path, source: Option<&str>, connections: u16) -> Result<Copy, String> {
+    pub fn of(path: &Path, source: Option<&str>, connections: u16) -> Result<Copy, CommandError> {
         let mut first = Configuration::read(path);
         if first.compile(&Identity::new("localhost"), &Existing::tried()).is_none() {
-            return Err(first.report());
+            return Err(first.report().into());
         }
         // With everything expanded it stands in one text.
         let text = first.config().preprocessed.clone();
@@ -109,8 +110,8 @@ impl Copy {
             whole.drivers.iter().find(is_meant).map(|driver| (driver.span, group(driver)))
         else {
             return Err(match source {
-                Some(name) => format!("there is no source `{name}` that takes text over the network"),
-                None => "no source takes text over the network".to_owned(),
+                Some(name) => format!("there is no source `{name}` that takes text over the network").into(),
+                None => "no source takes text over the network".into(),
             });
         };
         let port = free_port()?;
@@ -254,9 +255,9 @@ fn writes_network(driver: &Configured) -> bool {
     matches!(driver.component.name, "network" | "syslog" | "tcp" | "tcp6")
 }
 
-fn free_port() -> Result<u16, String> {
+fn free_port() -> Result<u16, CommandError> {
     let bound = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
-    bound.map(|address| address.port()).map_err(|error| format!("no port is free: {error}"))
+    Ok(bound.map(|address| address.port()).map_err(|error| format!("no port is free: {error}"))?)
 }
 
 #[cfg(test)]
@@ -304,6 +305,6 @@ mod tests {
         let shown = "network(\"127.0.0.1\" port(7) transport(\"tcp\") persist-name(\"copy-2\") template(\"$MSG\\n\") so-sndbuf(9))";
         assert!(sink(false).contains(shown) && sink(false).contains("/dev/null"), "{}", sink(false));
         assert!(!sink(true).contains("/dev/null"), "{}", sink(true));
-        assert!(Copy::of(&path, Some("other"), 4).is_err_and(|error| error.contains("`other`")));
+        assert!(Copy::of(&path, Some("other"), 4).is_err_and(|error| error.said().contains("`other`")));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use stdio::CommandError;
 
 /// Folders of this process so far.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -9,7 +10,7 @@ static NUMBER: AtomicU64 = AtomicU64::new(0);
 pub struct Folder(PathBuf);
 
 impl Folder {
-    pub fn below(parent: &Path) -> Result<Folder, String> {
+    pub fn below(parent: &Path) -> Result<Folder, CommandError> {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let name = format!("penstock-rig-{}-{}-{number}", std::process::id(), since.as_nanos());

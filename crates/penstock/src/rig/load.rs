@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use stdio::CommandError;
 
 /// Of a sample so much is sent before it begins again.
 const SAMPLE_BYTES_MAX: usize = 32 << 20;
@@ -12,13 +13,13 @@ pub struct Sample {
 }
 
 impl Sample {
-    pub fn read(path: &Path) -> Result<Sample, String> {
+    pub fn read(path: &Path) -> Result<Sample, CommandError> {
         let bytes =
             std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-        Sample::of(&bytes).map_err(|error| format!("{}: {error}", path.display()))
+        Ok(Sample::of(&bytes).map_err(|error| format!("{}: {error}", path.display()))?)
     }
 
-    fn of(bytes: &[u8]) -> Result<Sample, String> {
+    fn of(bytes: &[u8]) -> Result<Sample, CommandError> {
         let mut messages: Vec<Vec<u8>> = Vec::new();
         if bytes.starts_with(&recording::HEAD) {
             for entry in recording::entries(bytes).map_err(|error| error.to_string())? {
@@ -37,7 +38,7 @@ impl Sample {
         };
         let count = messages.iter().take_while(fits).count();
         messages.truncate(count.max(1));
-        if messages.is_empty() { Err("no messages are in it".to_owned()) } else { Ok(Sample { messages }) }
+        if messages.is_empty() { Err("no messages are in it".into()) } else { Ok(Sample { messages }) }
     }
 
     pub fn messages(&self) -> impl Iterator<Item = &[u8]> {
@@ -55,13 +56,13 @@ impl Sample {
         Sample { messages: self.messages.iter().take(count).map(sized).collect() }
     }
 
-    pub fn write(&self, path: &Path) -> Result<(), String> {
+    pub fn write(&self, path: &Path) -> Result<(), CommandError> {
         let mut text = Vec::with_capacity(self.messages.iter().map(|message| message.len() + 1).sum());
         for message in &self.messages {
             text.extend_from_slice(message);
             text.push(b'\n');
         }
-        std::fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+        Ok(std::fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))?)
     }
 }
 
@@ -76,7 +77,7 @@ pub struct Load {
 
 impl Load {
     /// Sends to a port of this machine until it is dropped.
-    pub fn begin(&self, port: u16) -> Result<Sending, String> {
+    pub fn begin(&self, port: u16) -> Result<Sending, CommandError> {
         let cannot = |error: std::io::Error| format!("cannot send messages: {error}");
         let mut command = Command::new(std::env::current_exe().map_err(cannot)?);
         command.args(["loggen", "--inet", "--stream", "--perf", "--permanent", "--quiet", "--loop-reading"]);

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use stdio::CommandError;
 
 const BLOCK_BYTES: usize = 256 << 10;
 
@@ -13,7 +14,7 @@ pub struct Sink {
 }
 
 impl Sink {
-    pub fn begin() -> Result<Sink, String> {
+    pub fn begin() -> Result<Sink, CommandError> {
         let cannot = |error: std::io::Error| format!("no port is free: {error}");
         let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;

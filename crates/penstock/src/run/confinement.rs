@@ -6,6 +6,7 @@
 mod named;
 mod system;
 
+use diag::Fault;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -53,9 +54,8 @@ fn wanted(globals: &Settings, unsaid: SandboxUnsaid) -> Switch {
     })
 }
 
-/// Confines the process if the configuration or the command line says so. There must be one thread only. The
-/// error is a sentence.
-pub fn enter(options: &RunOptions, configuration: &Configuration, plan: &Plan) -> Result<(), String> {
+/// Confines the process if the configuration or the command line says so. There must be one thread only.
+pub fn enter(options: &RunOptions, configuration: &Configuration, plan: &Plan) -> Result<(), Fault> {
     let wanted = wanted(&plan.globals, options.sandbox);
     if wanted == Switch::No {
         return Ok(());
@@ -80,9 +80,9 @@ pub fn enter(options: &RunOptions, configuration: &Configuration, plan: &Plan) -
             oplog::notice("The process has confined itself to what its configuration needs", &[]);
             Ok(())
         }
-        Err(error) if wanted == Switch::Yes => Err(format!(
+        Err(error) if wanted == Switch::Yes => Err(Fault::local(format!(
             "sandbox(yes): {error}; write sandbox(if-possible) to start without it, or leave it out"
-        )),
+        ))),
         Err(error) => {
             oplog::warning("The sandbox is not in force", &[("error", &error)]);
             Ok(())
@@ -90,15 +90,16 @@ pub fn enter(options: &RunOptions, configuration: &Configuration, plan: &Plan) -
     }
 }
 
-/// Whether a configuration can be put into effect within the confinement of this process. The error is a
-/// sentence.
-pub fn suffice(configuration: &Configuration, plan: &Plan, unsaid: SandboxUnsaid) -> Result<(), String> {
+/// Whether a configuration can be put into effect within the confinement of this process.
+pub fn suffice(configuration: &Configuration, plan: &Plan, unsaid: SandboxUnsaid) -> Result<(), Fault> {
     const REMEDY: &str = "let another process take over (`penstock run --take-over`, which is what `systemctl reload` of the packaged unit \
                           does), or restart the program";
     let wanted = wanted(&plan.globals, unsaid);
     if !sandbox::is_confined() {
         return match wanted {
-            Switch::Yes => Err(format!("sandbox(yes) holds from the start of a process on: {REMEDY}")),
+            Switch::Yes => {
+                Err(Fault::local(format!("sandbox(yes) holds from the start of a process on: {REMEDY}")))
+            }
             _ => Ok(()),
         };
     }
@@ -110,9 +111,9 @@ pub fn suffice(configuration: &Configuration, plan: &Plan, unsaid: SandboxUnsaid
     }
     match sandbox::lacking(&of_configuration(configuration, plan)) {
         None => Ok(()),
-        Some(what) => Err(format!(
+        Some(what) => Err(Fault::local(format!(
             "the sandbox of this process does not allow {what}, which the configuration needs now: {REMEDY}"
-        )),
+        ))),
     }
 }
 

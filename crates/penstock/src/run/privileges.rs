@@ -8,6 +8,7 @@ mod needed;
 mod text;
 mod told;
 
+use diag::Fault;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -67,15 +68,16 @@ pub enum Entered {
     Plain,
 }
 
-/// Goes where the options say. There must be one thread only. The error is a sentence.
-pub fn enter(options: &RunOptions) -> Result<Entered, String> {
+/// Goes where the options say. There must be one thread only.
+pub fn enter(options: &RunOptions) -> Result<Entered, Fault> {
     let asked = options.caps.as_deref().filter(|_| !options.no_caps).map(text::parse).transpose()?;
     // Names are those of the old root.
     let user = options.user.as_deref().map(find_user).transpose()?;
     let group = options.group.as_deref().map(find_group).transpose()?;
     if let Some(root) = &options.chroot {
-        chroot(root).map_err(|e| format!("cannot make {} the root folder: {e}", root.display()))?;
-        chdir("/").map_err(|e| format!("cannot enter the new root folder: {e}"))?;
+        let place = root.display();
+        chroot(root).map_err(|e| Fault::local(format!("cannot make {place} the root folder: {e}")))?;
+        chdir("/").map_err(|e| Fault::local(format!("cannot enter the new root folder: {e}")))?;
     }
     if let Some(gid) = group.or(user.as_ref().map(|u| u.gid)) {
         change_group(gid, user.as_ref())?;
@@ -83,7 +85,8 @@ pub fn enter(options: &RunOptions) -> Result<Entered, String> {
     let user = user.filter(|user| user.uid != Uid::effective());
     if let Some(user) = &user {
         give_state(&options.state_dir, user);
-        let error = |e: &dyn std::fmt::Display| format!("cannot change to user {}: {e}", user.name);
+        let error =
+            |e: &dyn std::fmt::Display| Fault::local(format!("cannot change to user {}: {e}", user.name));
         set_keep_capabilities(!options.no_caps).map_err(|e| error(&e))?;
         setuid(user.uid).map_err(|e| error(&e))?;
         if options.enable_core {
@@ -94,17 +97,15 @@ pub fn enter(options: &RunOptions) -> Result<Entered, String> {
     if options.no_caps {
         return Ok(Entered::Unmanaged);
     }
-    let error =
-        |e: rustix::io::Errno| format!("cannot give up capabilities: {e}; --no-caps leaves them alone");
+    let error = cannot_give_up;
     set_no_new_privs(true).map_err(error)?;
     let before = capabilities(None).map_err(error)?;
     if let Some(asked) = asked {
         let missing = asked.named - before.permitted;
         if !missing.is_empty() {
-            return Err(format!(
-                "--caps: this process does not have {}, so it cannot keep it",
-                names(missing)
-            ));
+            let missing = names(missing);
+            let why = format!("--caps: this process does not have {missing}, so it cannot keep it");
+            return Err(Fault::local(why));
         }
         keep(before, asked.kept).map_err(error)?;
         return Ok(Entered::AsAsked);
@@ -124,16 +125,14 @@ pub fn reads_as_everybody() -> bool {
     !Uid::effective().is_root() && capabilities(None).is_ok_and(|held| !around(held))
 }
 
-/// Gives up what the compiled configuration does not need. There must be one thread only still. The error is
-/// a sentence.
+/// Gives up what the compiled configuration does not need. There must be one thread only still.
 pub fn settle(
     entered: Entered,
     options: &RunOptions,
     configuration: &Configuration,
     plan: &Plan,
-) -> Result<(), String> {
-    let error =
-        |e: rustix::io::Errno| format!("cannot give up capabilities: {e}; --no-caps leaves them alone");
+) -> Result<(), Fault> {
+    let error = cannot_give_up;
     let before = capabilities(None).map_err(error)?;
     match entered {
         Entered::Unmanaged | Entered::AsAsked => Ok(()),
@@ -165,8 +164,8 @@ pub fn settle(
 
 /// Whether a configuration can be put into effect with what was kept at the start. What the one before it
 /// does without already does not count: a file that became unreadable meanwhile is no reason against a
-/// reload. The error is a sentence.
-pub fn suffice(fresh: &Configuration, plan: &Plan, before: &Configuration) -> Result<(), String> {
+/// reload.
+pub fn suffice(fresh: &Configuration, plan: &Plan, before: &Configuration) -> Result<(), Fault> {
     let given_up = CapabilitySet::from_bits_retain(GIVEN_UP.load(Ordering::Relaxed));
     if given_up.is_empty() {
         return Ok(());
@@ -178,11 +177,11 @@ pub fn suffice(fresh: &Configuration, plan: &Plan, before: &Configuration) -> Re
         needed.reasons.iter().find(|reason| given_up.intersects(reason.set) && is_new(&reason.what_for));
     lacking.map_or(Ok(()), |reason| {
         let missing = names(reason.set & given_up);
-        Err(format!(
+        Err(Fault::local(format!(
             "{} needs {missing}, which the program gave up at its start because nothing needed it then: restart it, or start it with \
              --caps naming what it is to keep",
             reason.what_for
-        ))
+        )))
     })
 }
 
@@ -205,6 +204,10 @@ fn beside_root(configuration: &Configuration, plan: &Plan) -> CapabilitySet {
         }
     }
     more
+}
+
+fn cannot_give_up(error: rustix::io::Errno) -> Fault {
+    Fault::local(format!("cannot give up capabilities: {error}; --no-caps leaves them alone"))
 }
 
 /// Keeps these of the capabilities there are, for this process and the programs it starts.
@@ -247,10 +250,10 @@ fn give(path: &Path, user: &User, depth_max: usize) {
     }
 }
 
-fn change_group(gid: Gid, user: Option<&User>) -> Result<(), String> {
+fn change_group(gid: Gid, user: Option<&User>) -> Result<(), Fault> {
     let privileged = Uid::effective().is_root();
     if gid != Gid::effective() || privileged {
-        setgid(gid).map_err(|e| format!("cannot change to group {gid}: {e}"))?;
+        setgid(gid).map_err(|e| Fault::local(format!("cannot change to group {gid}: {e}")))?;
     }
     if !privileged {
         return Ok(());
@@ -260,24 +263,24 @@ fn change_group(gid: Gid, user: Option<&User>) -> Result<(), String> {
         Ok(Some(name)) => initgroups(&name, gid),
         _ => setgroups(&[gid]),
     }
-    .map_err(|e| format!("cannot set the groups: {e}"))
+    .map_err(|e| Fault::local(format!("cannot set the groups: {e}")))
 }
 
 /// A name, or a number.
-fn find_user(who: &str) -> Result<User, String> {
+fn find_user(who: &str) -> Result<User, Fault> {
     let found = match who.parse() {
         Ok(number) => User::from_uid(Uid::from_raw(number)),
         Err(_) => User::from_name(who),
     };
-    found.ok().flatten().ok_or_else(|| format!("there is no user {who}"))
+    found.ok().flatten().ok_or_else(|| Fault::misconfigured(format!("there is no user {who}")))
 }
 
-fn find_group(which: &str) -> Result<Gid, String> {
+fn find_group(which: &str) -> Result<Gid, Fault> {
     if let Ok(number) = which.parse() {
         return Ok(Gid::from_raw(number));
     }
     let found = Group::from_name(which).ok().flatten();
-    found.map(|g| g.gid).ok_or_else(|| format!("there is no group {which}"))
+    found.map(|g| g.gid).ok_or_else(|| Fault::misconfigured(format!("there is no group {which}")))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use stdio::CommandError;
 
 /// Seal a log that exists
 #[derive(Debug, Parser)]
@@ -56,7 +57,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
     super::run("slogencrypt", args, seal)
 }
 
-fn seal(args: &Args) -> Result<ExitCode, String> {
+fn seal(args: &Args) -> Result<ExitCode, CommandError> {
     // The file of the first MAC beside the MAC file says that, too.
     let is_begun = first_mac_path(&args.mac_file).exists();
     let wanted = args.compat.unwrap_or(if is_begun { Scheme::Expanded } else { Scheme::Blocks });

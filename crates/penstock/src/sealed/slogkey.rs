@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
+use stdio::CommandError;
 
 /// Make keys for sealed logs
 #[derive(Debug, Parser)]
@@ -51,7 +52,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
     super::run("slogkey", args, made)
 }
 
-fn made(args: &Args) -> Result<ExitCode, String> {
+fn made(args: &Args) -> Result<ExitCode, CommandError> {
     match (&*args.args, args.master_key, args.derive_host_key, args.counter) {
         ([path], true, ..) => {
             let key = Key::random().map_err(|e| format!("no random numbers: {e}"))?;
@@ -67,25 +68,25 @@ fn made(args: &Args) -> Result<ExitCode, String> {
             let position = read_key(path.as_ref()).map_err(told)?;
             stdio::out!("counter={}", position.counter);
         }
-        (_, true, ..) => return Err("--master-key takes one file: slogkey -m MASTERKEY".to_owned()),
+        (_, true, ..) => return Err("--master-key takes one file: slogkey -m MASTERKEY".into()),
         (_, _, true, _) => {
             return Err(
-                "--derive-host-key takes four arguments: slogkey -d MASTERKEY MACADDRESS SERIALNUMBER HOSTKEY".to_owned()
+                "--derive-host-key takes four arguments: slogkey -d MASTERKEY MACADDRESS SERIALNUMBER HOSTKEY".into()
             );
         }
-        (_, _, _, true) => return Err("--counter takes one file: slogkey -c HOSTKEY".to_owned()),
-        _ => return Err("say what to do: --master-key, --derive-host-key or --counter".to_owned()),
+        (_, _, _, true) => return Err("--counter takes one file: slogkey -c HOSTKEY".into()),
+        _ => return Err("say what to do: --master-key, --derive-host-key or --counter".into()),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn create(path: &Path, key: Key) -> Result<(), String> {
-    create_key(path, &Position::of_key(key)).map_err(|error| match &error {
+fn create(path: &Path, key: Key) -> Result<(), CommandError> {
+    Ok(create_key(path, &Position::of_key(key)).map_err(|error| match &error {
         slog::Error::File { error: found, .. } if found.kind() == std::io::ErrorKind::AlreadyExists => {
             format!(
                 "{error}\n  a key may be all that opens a log: move the old one away, or remove it yourself"
             )
         }
         _ => error.to_string(),
-    })
+    })?)
 }

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use stdio::CommandError;
 
 /// Open a sealed log, say what was changed in it
 #[derive(Debug, Parser)]
@@ -64,7 +65,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
     super::run("slogverify", args, verify)
 }
 
-fn verifier(args: &Args) -> Result<Verifier, String> {
+fn verifier(args: &Args) -> Result<Verifier, CommandError> {
     let target = read_mac(&args.mac_file).map_err(told)?;
     match (&args.key_file, &args.prev_key_file, &args.prev_mac_file) {
         (_, Some(key), Some(mac)) if args.iterative => {
@@ -87,10 +88,10 @@ fn verifier(args: &Args) -> Result<Verifier, String> {
                     "{} is not the first key of its host, it has sealed {counter} entries\n  take the copy of the key that was kept when \
                      the log was begun, or verify what came later: -i -p KEY -r MAC",
                     key.display()
-                )),
+                ).into()),
             }
         }
-        _ => Err("-k KEY is missing, or -i with -p and -r".to_owned()),
+        _ => Err("-k KEY is missing, or -i with -p and -r".into()),
     }
 }
 
@@ -99,7 +100,7 @@ const LOOK_LINES: usize = 100;
 
 /// The key, with keys following from it as they did for the log. Where no line tells, the file of the first
 /// MAC does.
-fn as_sealed(args: &Args, key: Position) -> Result<Position, String> {
+fn as_sealed(args: &Args, key: Position) -> Result<Position, CommandError> {
     let mut lines = Lines::of(&args.input)?;
     let mut scheme = None;
     for _ in 0..LOOK_LINES {
@@ -114,9 +115,9 @@ fn as_sealed(args: &Args, key: Position) -> Result<Position, String> {
     Ok(Position { key: key.key.clone().with_scheme(scheme.unwrap_or(otherwise)), ..key })
 }
 
-fn verify(args: &Args) -> Result<ExitCode, String> {
+fn verify(args: &Args) -> Result<ExitCode, CommandError> {
     if same(&args.input, &args.output) {
-        return Err(format!("{} is the log itself, write to another file", args.output.display()));
+        return Err(format!("{} is the log itself, write to another file", args.output.display()).into());
     }
     let mut verifier = verifier(args)?;
     let mut lines = Lines::of(&args.input)?;

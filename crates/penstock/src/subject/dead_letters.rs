@@ -1,5 +1,6 @@
 //! The dead letters that wait, for whoever wants to see them: destination, reason, text.
 
+use control::Refusal;
 use engine::Shared;
 use engine::dead_letters::Letter;
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ const TEXT_BYTES_MAX: usize = 1024;
 const READ_BYTES_MAX: usize = 16 << 20;
 
 /// The oldest, at most so many.
-pub fn answer(shared: &Shared, count_max: usize) -> Result<String, String> {
+pub fn answer(shared: &Shared, count_max: usize) -> Result<String, Refusal> {
     let queue = shared.durable.known_letters().and_then(|letters| letters.queue());
     let Some(queue) = queue else {
         return Ok(json!({ "version": VERSION, "waiting": 0, "messages": [] }).to_string());

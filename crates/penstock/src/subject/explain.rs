@@ -6,9 +6,9 @@ use super::balance;
 use crate::explain::render;
 use crate::explain::tree::{Fate, Fates};
 use crate::program::{Daemon, Running};
-use control::DropReason;
 use control::explain::ExplainRequest;
 use control::ledger::Wait;
+use control::{DropReason, Refusal};
 use engine::Receipt;
 use engine::ledger::{DestinationCounters, REMAINS_MAX, Reason, Remain, Remains};
 use engine::plan_map::{Counters, PlanMap, StepId};
@@ -30,7 +30,7 @@ const SEARCH: Duration = Duration::from_millis(200);
 const LARGE: Duration = Duration::from_secs(3);
 
 /// Waits for the messages, and tells what happened to them.
-pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, String> {
+pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, Refusal> {
     let running = program.running();
     if let Some(name) = &request.source {
         is_known(&running, name)?;
@@ -77,7 +77,7 @@ pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, Stri
         let before = before.map_or_else(String::new, |reason| {
             format!("; `penstock tap --dropped {} --past` shows those of before", reason.name())
         });
-        return Err(format!("no {what} came within {} s{before}", request.patience.as_secs()));
+        return Err(format!("no {what} came within {} s{before}", request.patience.as_secs()).into());
     }
     lines::count(
         stories.iter().flat_map(outputs).filter_map(|(_, output, receipt)| Some((output, receipt?))),
@@ -124,13 +124,13 @@ fn outputs(story: &Story) -> impl Iterator<Item = (StepId, &Text, Option<&Receip
     })
 }
 
-fn is_known(running: &Running, name: &str) -> Result<(), String> {
+fn is_known(running: &Running, name: &str) -> Result<(), Refusal> {
     let sources = &running.view.sources;
     if sources.iter().any(|source| &*source.group == name || source.id == name) {
         return Ok(());
     }
     let ids: Vec<&str> = sources.iter().map(|source| source.id.as_str()).collect();
-    Err(format!("there is no source `{name}`, there are {}", ids.join(", ")))
+    Err(format!("there is no source `{name}`, there are {}", ids.join(", ")).into())
 }
 
 /// What has become of what was put into queues for the messages.

@@ -1,6 +1,7 @@
 //! Messages that come by a place of the running program, looked at in passing.
 
 use crate::program::Daemon;
+use control::Refusal;
 use control::look::LookRequest;
 use engine::plan_map::{Entry, PlanMap, StepId};
 use engine::watch::Kind;
@@ -19,7 +20,7 @@ const SHOWN: &str = "$ISODATE $HOST $MSGHDR$MSG";
 /// Places that are named where none has the name.
 const NAMED_MAX: usize = 30;
 
-pub fn answer(program: &Daemon, request: &LookRequest) -> Result<String, String> {
+pub fn answer(program: &Daemon, request: &LookRequest) -> Result<String, Refusal> {
     let running = program.running();
     let steps = places(&running.view.map, &request.place)?;
     let filter = request.filter.as_deref().map(|text| program.filter(text)).transpose()?;
@@ -39,7 +40,7 @@ pub fn answer(program: &Daemon, request: &LookRequest) -> Result<String, String>
 }
 
 /// The steps that a name stands for.
-fn places(map: &PlanMap, place: &str) -> Result<BTreeSet<StepId>, String> {
+fn places(map: &PlanMap, place: &str) -> Result<BTreeSet<StepId>, Refusal> {
     let found: BTreeSet<StepId> =
         map.entries().filter(|entry| is_place(entry) && fits(entry, place)).map(|entry| entry.id).collect();
     if !found.is_empty() {
@@ -53,7 +54,8 @@ fn places(map: &PlanMap, place: &str) -> Result<BTreeSet<StepId>, String> {
     Err(format!(
         "there is no source, path, step or destination `{place}`; there are: {}{more}",
         names.join(", ")
-    ))
+    )
+    .into())
 }
 
 /// Messages are shown there.

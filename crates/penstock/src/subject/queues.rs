@@ -5,6 +5,7 @@ use crate::foreign_queue::{self, Foreign};
 use crate::program::Daemon;
 use crate::queue::dropping::forget;
 use crate::queue::importing::sentence;
+use control::Refusal;
 use control::queues::{QueueRequest, hex};
 use engine::dead_letters::{DeadLetters, Letter};
 use engine::driver::Destination;
@@ -21,7 +22,7 @@ use store::View;
 const BATCH_MESSAGES: usize = 256;
 const ENDING: &str = "the program is about to end";
 
-pub fn answer(program: &Daemon, request: &QueueRequest) -> Result<String, String> {
+pub fn answer(program: &Daemon, request: &QueueRequest) -> Result<String, Refusal> {
     match request {
         QueueRequest::Folders => {
             let places = program.shared.durable.places();
@@ -36,16 +37,16 @@ pub fn answer(program: &Daemon, request: &QueueRequest) -> Result<String, String
 }
 
 /// The destination of this name: `STATEMENT#N`, or the statement alone when it has one driver.
-fn destination(program: &Daemon, name: &str) -> Result<Arc<dyn Destination>, String> {
+fn destination(program: &Daemon, name: &str) -> Result<Arc<dyn Destination>, Refusal> {
     let view = &program.running().view;
     let of = |id: &str| id == name || id.rsplit_once('#').is_some_and(|(statement, _)| statement == name);
     let found: Vec<_> = view.destinations.iter().filter(|(id, _)| of(id)).collect();
     match found.as_slice() {
         [(_, destination)] => Ok(Arc::clone(destination)),
-        [] => Err(format!("there is no destination `{name}` that runs")),
+        [] => Err(format!("there is no destination `{name}` that runs").into()),
         many => {
             let names: Vec<&str> = many.iter().map(|(id, _)| id.as_str()).collect();
-            Err(format!("`{name}` has several drivers, name one of them: {}", names.join(", ")))
+            Err(format!("`{name}` has several drivers, name one of them: {}", names.join(", ")).into())
         }
     }
 }
@@ -55,7 +56,7 @@ fn drop_messages(
     folder: &Path,
     queue: &[u8],
     before: Option<u64>,
-) -> Result<String, String> {
+) -> Result<String, Refusal> {
     let places = program.shared.durable.places();
     let place = places.iter().find(|place| place.dir == folder);
     let place = place.ok_or_else(|| format!("no destination keeps messages in {}", folder.display()))?;
@@ -81,7 +82,7 @@ fn drop_messages(
     let name = String::from_utf8_lossy(queue);
     oplog::notice("Messages on disk dropped on request", &[("queue", &name), ("messages", &messages)]);
     let dropped = format!("{} dropped", stdio::counted(messages as u64, "message", "messages"));
-    outcome.map(|()| dropped.clone()).map_err(|why| format!("{dropped}; {why}"))
+    Ok(outcome.map(|()| dropped.clone()).map_err(|why| format!("{dropped}; {why}"))?)
 }
 
 /// Dead letters are done in their order, whatever the order in which destinations are through with them.
@@ -120,7 +121,7 @@ impl Acknowledge for Through {
     }
 }
 
-fn replay(program: &Daemon, to: Option<&str>) -> Result<String, String> {
+fn replay(program: &Daemon, to: Option<&str>) -> Result<String, Refusal> {
     let only = to.map(|to| destination(program, to)).transpose()?;
     let letters = program.shared.durable.letters()?;
     let queue = letters.queue().ok_or(ENDING)?;
@@ -143,8 +144,9 @@ fn replay(program: &Daemon, to: Option<&str>) -> Result<String, String> {
         }
         let (number, bytes, from) = (read.seqs.end, read.bytes.len() as u64, at);
         at = number;
-        let outlet = Letter::decode(&read.bytes).ok_or_else(|| "this is no dead letter".to_owned()).and_then(
-            |letter| {
+        let outlet = Letter::decode(&read.bytes)
+            .ok_or_else(|| Refusal::from("this is no dead letter"))
+            .and_then(|letter| {
                 let outlet = match &only {
                     Some(only) => outlet_of(&**only),
                     None => {
@@ -153,8 +155,7 @@ fn replay(program: &Daemon, to: Option<&str>) -> Result<String, String> {
                     }
                 };
                 outlet.map(|outlet| (outlet, letter.message))
-            },
-        );
+            });
         through.state.lock().under_way.insert(number, (bytes, false));
         match outlet {
             Ok((outlet, message)) => {
@@ -162,15 +163,15 @@ fn replay(program: &Daemon, to: Option<&str>) -> Result<String, String> {
                     through.state.lock().under_way.remove(&number);
                     letters.end_replay(end, from);
                     let given = stdio::counted(given, "dead letter", "dead letters");
-                    return Err(format!("{given} given to destinations; these take no more"));
+                    return Err(format!("{given} given to destinations; these take no more").into());
                 }
                 let mark = Mark::new(Arc::clone(&through) as Arc<dyn Acknowledge>, number);
                 injector.push(&outlet, message, mark);
                 given += 1;
             }
-            Err(why) => {
+            Err(refusal) => {
                 // It goes to the end of the queue, so that those behind it can go.
-                *stays.entry(why).or_default() += 1;
+                *stays.entry(refusal.to_string()).or_default() += 1;
                 if letters.again(&read.bytes) {
                     through.done(number);
                 }
@@ -184,16 +185,17 @@ fn replay(program: &Daemon, to: Option<&str>) -> Result<String, String> {
     Ok(text)
 }
 
-fn outlet_of(destination: &dyn Destination) -> Result<Arc<Outlet>, String> {
+fn outlet_of(destination: &dyn Destination) -> Result<Arc<Outlet>, Refusal> {
     match destination.outlets().first() {
         Some(outlet) if !destination.names_outlets() => Ok(Arc::clone(outlet)),
         _ => {
-            Err(format!("{} writes to several files, which of them is not known", destination.described().0))
+            Err(format!("{} writes to several files, which of them is not known", destination.described().0)
+                .into())
         }
     }
 }
 
-fn import(program: &Daemon, path: &Path, to: &str) -> Result<String, String> {
+fn import(program: &Daemon, path: &Path, to: &str) -> Result<String, Refusal> {
     let destination = destination(program, to)?;
     let file = Foreign::open(path)?;
     let mut injector = Injector::new(&program.shared, program.identity().clone());
@@ -216,7 +218,7 @@ fn import(program: &Daemon, path: &Path, to: &str) -> Result<String, String> {
     });
     if refused || !flush(&mut batch, &mut injector) {
         let given = stdio::counted(given as u64, "message", "messages");
-        return Err(format!("{given} given to `{to}`, which takes no more"));
+        return Err(format!("{given} given to `{to}`, which takes no more").into());
     }
     oplog::notice(
         "Queue file of syslog-ng imported",

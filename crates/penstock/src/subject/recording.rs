@@ -2,6 +2,7 @@
 
 use crate::program::Daemon;
 use ::recording::{Entry, HEAD, entries};
+use control::Refusal;
 use control::capture::{CaptureRequest, ReplayRequest, Taken};
 use engine::capture::Capture;
 use engine::ledger::DestinationCounters;
@@ -35,12 +36,12 @@ struct Open {
 }
 
 impl Captures {
-    pub fn answer(&self, view: &View, request: &CaptureRequest) -> Result<String, String> {
+    pub fn answer(&self, view: &View, request: &CaptureRequest) -> Result<String, Refusal> {
         match request {
             CaptureRequest::Begin { source } => self.begin(view, source.clone()),
             CaptureRequest::Take { number, patience } => {
                 let capture = match self.0.lock().captures.get_mut(number) {
-                    None => return Err("this recording is over".to_owned()),
+                    None => return Err("this recording is over".into()),
                     Some((capture, asked)) => {
                         *asked = Instant::now() + *patience;
                         Arc::clone(capture)
@@ -57,23 +58,24 @@ impl Captures {
         }
     }
 
-    fn begin(&self, view: &View, source: Option<String>) -> Result<String, String> {
+    fn begin(&self, view: &View, source: Option<String>) -> Result<String, Refusal> {
         if let Some(name) = &source {
             let found = view.sources.iter().filter(|source| is_named(source, name));
             let mut found = found.peekable();
             if found.peek().is_none() {
-                return Err(no_source(view, name));
+                return Err(no_source(view, name).into());
             }
             if found.all(|source| source.settings().is_ready_made()) {
                 return Err(format!(
                     "`{name}` makes its messages itself: there is nothing to record as it came"
-                ));
+                )
+                .into());
             }
         }
         self.expire();
         let mut open = self.0.lock();
         if open.captures.len() >= CAPTURES_MAX {
-            return Err(format!("{CAPTURES_MAX} recordings are under way already"));
+            return Err(format!("{CAPTURES_MAX} recordings are under way already").into());
         }
         open.last += 1;
         let (number, capture) = (open.last, Capture::begin(source, CAPTURE_BYTES_MAX));
@@ -98,7 +100,7 @@ fn no_source(view: &View, name: &str) -> String {
 }
 
 /// Gives messages to their sources again. Without messages it is only asked whether they could come.
-pub fn replay(program: &Daemon, request: &ReplayRequest) -> Result<String, String> {
+pub fn replay(program: &Daemon, request: &ReplayRequest) -> Result<String, Refusal> {
     let running = program.running();
     let view = &running.view;
     let only = destinations(view, &request.to)?;
@@ -129,16 +131,16 @@ pub fn replay(program: &Daemon, request: &ReplayRequest) -> Result<String, Strin
 }
 
 /// The source of this name, if it reads texts.
-fn reader<'a>(view: &'a View, name: &str) -> Result<&'a Source, String> {
+fn reader<'a>(view: &'a View, name: &str) -> Result<&'a Source, Refusal> {
     let source = view.sources.iter().find(|source| is_named(source, name));
     let source = source.ok_or_else(|| no_source(view, name))?;
     if source.settings().is_ready_made() {
-        return Err(format!("`{name}` makes its messages itself, it reads no text"));
+        return Err(format!("`{name}` makes its messages itself, it reads no text").into());
     }
     Ok(source)
 }
 
-fn destinations(view: &View, names: &[String]) -> Result<Vec<Arc<DestinationCounters>>, String> {
+fn destinations(view: &View, names: &[String]) -> Result<Vec<Arc<DestinationCounters>>, Refusal> {
     let mut found = Vec::new();
     for name in names {
         let fits = |id: &str| id == name || id.rsplit_once('#').is_some_and(|(group, _)| group == name);
@@ -150,7 +152,7 @@ fn destinations(view: &View, names: &[String]) -> Result<Vec<Arc<DestinationCoun
         );
         if found.len() == before {
             let names: Vec<&str> = view.destinations.iter().map(|(id, _)| id.as_str()).collect();
-            return Err(format!("there is no destination `{name}`; there are: {}", names.join(", ")));
+            return Err(format!("there is no destination `{name}`; there are: {}", names.join(", ")).into());
         }
     }
     Ok(found)

@@ -1,5 +1,6 @@
 //! Lines of a configuration as they may be shown: passwords, tokens and the like are blotted out.
 
+use control::Refusal;
 use oplog::SECRET_WORDS;
 use std::ops::Range;
 
@@ -42,8 +43,8 @@ impl Veil {
     }
 
     /// The same of an answer, whichever it is.
-    pub fn over_answer(&self, answer: Result<String, String>) -> Result<String, String> {
-        answer.map(|text| self.over(&text)).map_err(|text| self.over(&text))
+    pub fn over_answer(&self, answer: Result<String, Refusal>) -> Result<String, Refusal> {
+        answer.map(|text| self.over(&text)).map_err(|refusal| refusal.reworded(|text| self.over(text)))
     }
 }
 

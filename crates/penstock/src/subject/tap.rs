@@ -2,8 +2,8 @@
 
 use super::balance::{Account, reason_of};
 use crate::program::Daemon;
-use control::DropReason;
 use control::tap::TapRequest;
+use control::{DropReason, Refusal};
 use engine::ledger::{Reason, Remain, Remains};
 use serde_json::{Value, json};
 use std::time::UNIX_EPOCH;
@@ -19,12 +19,13 @@ struct Dropping {
     is_removed: bool,
 }
 
-pub fn answer(program: &Daemon, request: &TapRequest) -> Result<String, String> {
+pub fn answer(program: &Daemon, request: &TapRequest) -> Result<String, Refusal> {
     if let Some(reason @ (DropReason::Kernel | DropReason::NoCredit)) = request.reason {
         return Err(format!(
             "messages dropped for `{}` are lost before they are read: nothing of them is known",
             reason.name()
-        ));
+        )
+        .into());
     }
     let mut messages = Vec::new();
     for place in places(program, request)? {
@@ -42,7 +43,7 @@ pub fn answer(program: &Daemon, request: &TapRequest) -> Result<String, String> 
 }
 
 /// Those that are asked for: of the configuration in effect, and of those before it.
-fn places(program: &Daemon, request: &TapRequest) -> Result<Vec<Dropping>, String> {
+fn places(program: &Daemon, request: &TapRequest) -> Result<Vec<Dropping>, Refusal> {
     let view = &program.running().view;
     let sources = view.sources.iter().map(|source| {
         let account = Account::Source(source.counters.clone());
@@ -71,7 +72,7 @@ fn places(program: &Daemon, request: &TapRequest) -> Result<Vec<Dropping>, Strin
         let ids: Vec<&str> =
             of_kind.iter().filter(|place| !place.is_removed).map(|place| place.name.as_str()).collect();
         let kind = if of_source { "source" } else { "destination" };
-        return Err(format!("there is no {kind} `{name}`, there are {}", ids.join(", ")));
+        return Err(format!("there is no {kind} `{name}`, there are {}", ids.join(", ")).into());
     }
     Ok(of_kind.into_iter().filter(|place| is_meant(&place.name)).collect())
 }

@@ -1,5 +1,6 @@
 //! The new process: gets what the running one has, and says when it works.
 
+use diag::Fault;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -47,16 +48,24 @@ fn connect(control: &Path) -> std::io::Result<UnixStream> {
     Ok(socket.into())
 }
 
+/// The connection to the other process.
+fn broken(error: std::io::Error) -> Fault {
+    Fault::of_connection(&error, error.to_string())
+}
+
 impl Taker {
     /// Asks for the process behind a control socket, which goes on for now. `None` when there is none.
     /// `linger` says how long it may pass on what only it can read.
-    pub fn ask(control: &Path, state: &Path, linger: Duration) -> Result<Option<Taker>, String> {
+    pub fn ask(control: &Path, state: &Path, linger: Duration) -> Result<Option<Taker>, Fault> {
         let stream = match connect(control) {
             Ok(stream) => stream,
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
                 return Ok(None);
             }
-            Err(error) => return Err(format!("cannot connect to {}: {error}", control.display())),
+            Err(error) => {
+                let why = format!("cannot connect to {}: {error}", control.display());
+                return Err(Fault::of_connection(&error, why));
+            }
         };
         let mut taker = Taker { stream, watchdog: 0 };
         let ask = || {
@@ -66,9 +75,12 @@ impl Taker {
                 format!("TAKE_OVER {}\n", linger.as_secs()).as_bytes(),
             )
         };
-        ask().map_err(|error| format!("cannot ask the running program: {error}"))?;
-        let hello = taker.hear(Kind::Hello).map_err(|error| {
-            format!("the running program does not hand over: {error}; stop it and start this one instead")
+        ask().map_err(|error| Fault::peer(format!("cannot ask the running program: {error}")))?;
+        let hello = taker.hear(Kind::Hello).map_err(|fault| {
+            let said = fault.said();
+            Fault::peer(format!(
+                "the running program does not hand over: {said}; stop it and start this one instead"
+            ))
         })?;
         let mut fields = Reader(&hello);
         let (version, theirs) = (fields.number(), fields.text());
@@ -77,15 +89,16 @@ impl Taker {
             taker.watchdog = watchdog;
         }
         if version != Some(VERSION) {
-            return Err("the running program is of a version that hands over in another way; stop it and start this one \
-                        instead".to_owned());
+            return Err(Fault::peer(
+                "the running program is of a version that hands over in another way; stop it and start this one instead",
+            ));
         }
         let same = |theirs: &String| std::fs::canonicalize(theirs).ok() == std::fs::canonicalize(state).ok();
         match theirs {
-            Some(theirs) if !same(&theirs) => Err(format!(
+            Some(theirs) if !same(&theirs) => Err(Fault::misconfigured(format!(
                 "the running program keeps its state in {theirs}, and this one in {}: give both the same --state-dir",
                 state.display()
-            )),
+            ))),
             _ => Ok(Some(taker)),
         }
     }
@@ -95,18 +108,18 @@ impl Taker {
         Some(self.watchdog).filter(|micros| *micros > 0)
     }
 
-    fn hear(&self, expected: Kind) -> Result<Vec<u8>, String> {
-        let frame = receive(&self.stream).map_err(|error| error.to_string())?;
+    fn hear(&self, expected: Kind) -> Result<Vec<u8>, Fault> {
+        let frame = receive(&self.stream).map_err(broken)?;
         match frame.kind {
             kind if kind == expected => Ok(frame.body),
-            Kind::Failed => Err(String::from_utf8_lossy(&frame.body).into_owned()),
-            kind => Err(format!("it says {kind:?} where {expected:?} is due")),
+            Kind::Failed => Err(Fault::peer(String::from_utf8_lossy(&frame.body))),
+            kind => Err(Fault::peer(format!("it says {kind:?} where {expected:?} is due"))),
         }
     }
 
     /// From now on nobody reads: stops the other process and gets what it has.
-    pub fn stop(&self) -> Result<Taken, String> {
-        let broken = |error: std::io::Error| format!("the running program does not hand over: {error}");
+    pub fn stop(&self) -> Result<Taken, Fault> {
+        let broken = |error: std::io::Error| broken(error).at("the running program does not hand over");
         send(&self.stream, Kind::Stop, None, &[]).map_err(broken)?;
         let mut taken = Taken::default();
         loop {
@@ -124,21 +137,21 @@ impl Taker {
                         }
                     }),
                     (Kind::Released, _) => return Ok(taken),
-                    (Kind::Failed, _) => return Err(String::from_utf8_lossy(&frame.body).into_owned()),
+                    (Kind::Failed, _) => return Err(Fault::peer(String::from_utf8_lossy(&frame.body))),
                     _ => None,
                 };
-            understood.ok_or("the running program hands over something strange")?;
+            understood.ok_or_else(|| Fault::peer("the running program hands over something strange"))?;
         }
     }
 
     /// Tells the other process that it can go; after an error it has not, and this one must. `disinherited`
     /// are destinations whose queues it has to empty itself.
-    pub fn ready(&self, disinherited: &[String]) -> Result<(), String> {
+    pub fn ready(&self, disinherited: &[String]) -> Result<(), Fault> {
         let mut body = Writer::new().number(disinherited.len() as u64);
         body = disinherited.iter().fold(body, |body, id| body.text(id));
-        let sent = send(&self.stream, Kind::Ready, None, &body.done()).map_err(|error| error.to_string());
+        let sent = send(&self.stream, Kind::Ready, None, &body.done()).map_err(broken);
         let heard = sent.and_then(|()| self.hear(Kind::Done)).map(drop);
-        heard.map_err(|error| format!("the running program goes on: {error}"))
+        heard.map_err(|fault| fault.at("the running program goes on"))
     }
 
     /// Why nothing comes of it; the other process goes on.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::time::Instant;
+use stdio::CommandError;
 
 /// Of the JSON; grows when something is removed or changes its meaning.
 const VERSION: u32 = 1;
@@ -86,7 +87,7 @@ pub struct Board {
 }
 
 impl Sample {
-    pub fn read(text: &str, at: Instant) -> Result<Sample, String> {
+    pub fn read(text: &str, at: Instant) -> Result<Sample, CommandError> {
         let ledger: Value = serde_json::from_str(text).map_err(|error| format!("not a ledger: {error}"))?;
         let mut rows = Vec::new();
         for (part, key) in Part::ALL {

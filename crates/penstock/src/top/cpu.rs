@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use stdio::CommandError;
 
 /// After no answer.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The last profile.
 pub struct Cpu {
-    last: Arc<Mutex<Option<Result<String, String>>>>,
+    last: Arc<Mutex<Option<Result<String, CommandError>>>>,
     is_open: Arc<AtomicBool>,
 }
 

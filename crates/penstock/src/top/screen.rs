@@ -11,6 +11,7 @@ use ratatui::{DefaultTerminal, Frame};
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use stdio::CommandError;
 
 /// Of one profile.
 const PROFILE_SECONDS: u64 = 1;
@@ -27,7 +28,7 @@ pub struct Screen {
     cpu: Option<Cpu>,
     socket: PathBuf,
     /// The program did not answer.
-    error: Option<String>,
+    error: Option<CommandError>,
 }
 
 impl Screen {
@@ -41,7 +42,7 @@ impl Screen {
         &mut self,
         terminal: &mut DefaultTerminal,
         interval: Duration,
-        sample: &mut dyn FnMut() -> Result<Sample, String>,
+        sample: &mut dyn FnMut() -> Result<Sample, CommandError>,
     ) -> io::Result<()> {
         let mut due = Instant::now() + interval;
         loop {
@@ -144,7 +145,7 @@ impl Screen {
 
     fn title(&self, lines: &[Line]) -> String {
         if let Some(error) = &self.error {
-            return format!("no answer: {}", error.lines().next().unwrap_or_default());
+            return format!("no answer: {}", error.said().lines().next().unwrap_or_default());
         }
         if self.cpu.is_some() {
             return "penstock top: where the processor time goes, second by second".to_owned();

@@ -4,20 +4,25 @@
 use std::io::{BufRead, IsTerminal, Write};
 
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use stdio::CommandError;
 
 /// The request that gives a passphrase.
-pub fn request(id: Option<String>, secret: Option<String>, words: Vec<String>) -> Result<String, String> {
+pub fn request(
+    id: Option<String>,
+    secret: Option<String>,
+    words: Vec<String>,
+) -> Result<String, CommandError> {
     let mut words = words.into_iter();
     let id = id.or_else(|| words.next()).ok_or("whose passphrase? Name the key's file with --id")?;
     if id.is_empty() || id.contains(char::is_whitespace) {
-        return Err(format!("`{id}`: the path of a key with a passphrase must not have blanks in it"));
+        return Err(format!("`{id}`: the path of a key with a passphrase must not have blanks in it").into());
     }
     let secret = match secret.or_else(|| words.next()) {
         Some(secret) => secret,
         None => asked(&id).map_err(|error| format!("cannot read the passphrase: {error}"))?,
     };
     if secret.is_empty() || secret.contains('\n') {
-        return Err("a passphrase is one line, and not empty".to_owned());
+        return Err("a passphrase is one line, and not empty".into());
     }
     Ok(format!("PWD add {id} {secret}"))
 }

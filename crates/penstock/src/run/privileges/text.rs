@@ -1,5 +1,6 @@
 //! Capabilities by name, and in the notation of cap_from_text(3), in which `--caps` takes them.
 
+use diag::Fault;
 use rustix::thread::CapabilitySet;
 
 /// By the kernel's numbers.
@@ -68,12 +69,13 @@ pub struct Asked {
     pub named: CapabilitySet,
 }
 
-/// Reads clauses such as `cap_net_bind_service,cap_chown=p cap_syslog=ep`. The error is a sentence.
-pub fn parse(text: &str) -> Result<Asked, String> {
+/// Reads clauses such as `cap_net_bind_service,cap_chown=p cap_syslog=ep`.
+pub fn parse(text: &str) -> Result<Asked, Fault> {
     let nothing = CapabilitySet::empty();
     let (mut effective, mut permitted, mut inheritable, mut named) = (nothing, nothing, nothing, nothing);
     for clause in text.split_whitespace() {
-        let wrong = || format!("--caps: `{clause}` is not of the form cap_one,cap_two=ep");
+        let wrong =
+            || Fault::misconfigured(format!("--caps: `{clause}` is not of the form cap_one,cap_two=ep"));
         let at = clause.find(['=', '+', '-']).ok_or_else(wrong)?;
         let (list, mut actions) = clause.split_at(at);
         let (set, own) = listed(list)?;
@@ -106,22 +108,22 @@ pub fn parse(text: &str) -> Result<Asked, String> {
         }
     }
     if !inheritable.is_empty() {
-        return Err(format!(
+        return Err(Fault::misconfigured(format!(
             "--caps: {} cannot be inheritable (i): programs that are started get no capabilities; leave the i out, or use --no-caps",
             names(inheritable)
-        ));
+        )));
     }
     if !permitted.contains(effective) {
-        return Err(format!(
+        return Err(Fault::misconfigured(format!(
             "--caps: {} cannot be effective (e) without being permitted (p)",
             names(effective - permitted)
-        ));
+        )));
     }
     Ok(Asked { kept: permitted, named: named & permitted })
 }
 
 /// The set of a list, and whether it names them one by one.
-fn listed(list: &str) -> Result<(CapabilitySet, bool), String> {
+fn listed(list: &str) -> Result<(CapabilitySet, bool), Fault> {
     if list.is_empty() || list.eq_ignore_ascii_case("all") {
         return Ok((each().fold(CapabilitySet::empty(), |all, (_, one)| all | one), false));
     }
@@ -131,7 +133,8 @@ fn listed(list: &str) -> Result<(CapabilitySet, bool), String> {
         let bare = lower.strip_prefix("cap_");
         let found = each()
             .find(|(known, one)| bare == Some(*known) || name.parse() == Ok(one.bits().trailing_zeros()));
-        let (_, one) = found.ok_or_else(|| format!("--caps: there is no capability `{name}`"))?;
+        let (_, one) =
+            found.ok_or_else(|| Fault::misconfigured(format!("--caps: there is no capability `{name}`")))?;
         set |= one;
     }
     Ok((set, true))
@@ -145,7 +148,7 @@ mod tests {
     fn check(text: &str, expected: &str) {
         let said = match parse(text) {
             Ok(asked) => names(asked.kept),
-            Err(error) => error,
+            Err(fault) => fault.into(),
         };
         assert!(said.contains(expected) && (expected != "none" || said == "none"), "{text}: {said}");
     }
