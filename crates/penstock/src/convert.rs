@@ -11,11 +11,13 @@ mod selectors;
 mod statements;
 mod templates;
 
-use crate::{EXIT_CONFIG, EXIT_USAGE, printing};
+use crate::{EXIT_CONFIG, printing};
 use control::cli::ConvertArgs;
 use serde_json::{Value, json};
 use statements::Converter;
+use std::fmt;
 use std::process::ExitCode;
+use stdio::CommandError;
 
 /// Of the JSON; grows when something is removed or changes its meaning.
 const VERSION: u32 = 1;
@@ -27,21 +29,42 @@ pub struct Left {
     pub at: String,
     /// The text, in one line.
     pub text: String,
-    pub why: String,
+    pub why: NoCounterpart,
+}
+
+/// Why something of rsyslog is not converted: nothing here does the same, or it is not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoCounterpart(String);
+
+impl From<String> for NoCounterpart {
+    fn from(why: String) -> NoCounterpart {
+        NoCounterpart(why)
+    }
+}
+
+impl From<&str> for NoCounterpart {
+    fn from(why: &str) -> NoCounterpart {
+        NoCounterpart(why.to_owned())
+    }
+}
+
+impl fmt::Display for NoCounterpart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 pub fn run(args: &ConvertArgs) -> ExitCode {
     let mut converter = Converter::default();
     if let Err(error) = converter.file(&args.config) {
-        stdio::err!("{error}");
-        return ExitCode::from(EXIT_USAGE);
+        return error.report();
     }
     let (text, left) = output::render(converter, &args.config.display().to_string());
     match args.json {
         true => {
             let list: Vec<Value> = left
                 .iter()
-                .map(|Left { at, text, why }| json!({ "at": at, "text": text, "why": why }))
+                .map(|Left { at, text, why }| json!({ "at": at, "text": text, "why": why.to_string() }))
                 .collect();
             let report = json!({ "version": VERSION, "configuration": text, "not_converted": list });
             printing::print(&format!("{report:#}\n"));
@@ -59,8 +82,7 @@ pub fn run(args: &ConvertArgs) -> ExitCode {
         }
         Some(path) => {
             if let Err(error) = std::fs::write(path, &text) {
-                stdio::err!("cannot write {}: {error}", path.display());
-                return ExitCode::from(EXIT_USAGE);
+                return CommandError::usage(format!("cannot write {}: {error}", path.display())).report();
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Actions as drivers of destinations: files, other machines, terminals, pipes, programs.
 
+use super::NoCounterpart;
 use super::directives::Directives;
 use super::reader::Params;
 use super::templates::{Made, Templates};
@@ -50,12 +51,12 @@ pub struct Maker<'m> {
 
 impl Maker<'_> {
     /// `action(type="omfile" file="...")`
-    pub fn object(&self, params: &Params) -> Result<Action, String> {
+    pub fn object(&self, params: &Params) -> Result<Action, NoCounterpart> {
         let kind = params.text("type").unwrap_or_default().to_lowercase();
         let text = |name: &str| params.text(name).map(str::to_owned);
         let needed = |name: &str| text(name).ok_or_else(|| format!("no {name}=\"\""));
         if params.is_on("action.execonlywhenpreviousissuspended") == Some(true) {
-            return Err("an action for when another one fails".to_owned());
+            return Err("an action for when another one fails".into());
         }
         match kind.as_str() {
             "omfile" => {
@@ -156,13 +157,13 @@ impl Maker<'_> {
                 let driver = format!("program({} template({}))", quoted(&command), quoted(&template));
                 Ok(Action { name: "program".to_owned(), driver })
             }
-            "" => Err("an action without a type".to_owned()),
-            other => Err(format!("the output module {other}")),
+            "" => Err("an action without a type".into()),
+            other => Err(format!("the output module {other}").into()),
         }
     }
 
     /// What stands behind a selector: `/var/log/x`, `@host`, `:omusrmsg:*`.
-    pub fn legacy(&self, text: &str, queue: &Params) -> Result<Action, String> {
+    pub fn legacy(&self, text: &str, queue: &Params) -> Result<Action, NoCounterpart> {
         let (target, template) = match text.split_once(';') {
             Some((target, template)) => (target.trim(), Some(template.trim())),
             None => (text.trim(), None),
@@ -191,17 +192,22 @@ impl Maker<'_> {
             return self.relp(host, &params);
         }
         if target.starts_with([':', '^', '$', '>']) {
-            return Err(format!("the action `{target}`"));
+            return Err(format!("the action `{target}`").into());
         }
         match target.split(',').all(|user| {
             !user.trim().is_empty() && user.trim().chars().all(|c| c.is_alphanumeric() || "*_-.".contains(c))
         }) {
             true => Ok(users(target)),
-            false => Err(format!("the action `{target}`")),
+            false => Err(format!("the action `{target}`").into()),
         }
     }
 
-    fn legacy_forward(&self, text: &str, template: Option<&str>, queue: &Params) -> Result<Action, String> {
+    fn legacy_forward(
+        &self,
+        text: &str,
+        template: Option<&str>,
+        queue: &Params,
+    ) -> Result<Action, NoCounterpart> {
         let (protocol, rest) = text.strip_prefix('@').map_or(("udp", text), |rest| ("tcp", rest));
         let (options, rest) = match rest.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
             Some((options, rest)) => (options, rest),
@@ -218,14 +224,19 @@ impl Maker<'_> {
         self.forward(host, &params)
     }
 
-    fn file(&self, path: &str, template: Option<&str>, params: &Params) -> Result<Action, String> {
+    fn file(&self, path: &str, template: Option<&str>, params: &Params) -> Result<Action, NoCounterpart> {
         let template = self.template(template, self.directives.file_template())?;
         let rights = self.directives.rights(params);
         let driver = format!("file({} template({}){rights})", quoted(path), quoted(&template));
         Ok(Action { name: name_of(path), driver })
     }
 
-    fn dynamic_file(&self, name: &str, template: Option<&str>, params: &Params) -> Result<Action, String> {
+    fn dynamic_file(
+        &self,
+        name: &str,
+        template: Option<&str>,
+        params: &Params,
+    ) -> Result<Action, NoCounterpart> {
         let path = self.templates.named(name)?.text;
         let template = self.template(template, self.directives.file_template())?;
         let rights = self.directives.rights(params);
@@ -234,7 +245,7 @@ impl Maker<'_> {
         Ok(Action { name: name.to_lowercase(), driver })
     }
 
-    fn forward(&self, host: &str, params: &Params) -> Result<Action, String> {
+    fn forward(&self, host: &str, params: &Params) -> Result<Action, NoCounterpart> {
         let params = params.clone().or(self.directives.globals());
         let is_tcp = params.text("protocol").is_some_and(|protocol| protocol.eq_ignore_ascii_case("tcp"));
         let mode = params.text("streamdrivermode").or(params.text("streamdriver.mode"));
@@ -255,7 +266,7 @@ impl Maker<'_> {
         };
         let driver = if is_protocol && (is_counted || !is_tcp) { "syslog" } else { "network" };
         if is_counted && !is_protocol && is_tcp {
-            return Err("counted octets in front of records of the old form".to_owned());
+            return Err("counted octets in front of records of the old form".into());
         }
         let mut options = vec![format!("port({port})"), format!("transport({transport})")];
         if is_protocol && driver == "network" {
@@ -273,7 +284,7 @@ impl Maker<'_> {
         Ok(Action { name: name_of(host), driver })
     }
 
-    fn relp(&self, host: &str, params: &Params) -> Result<Action, String> {
+    fn relp(&self, host: &str, params: &Params) -> Result<Action, NoCounterpart> {
         let mut options = vec![format!("port({})", params.text("port").unwrap_or("514"))];
         match params.text("template") {
             None => options.push("template(\"<${PRI}>$ISODATE $HOST ${MSGHDR}${MESSAGE}\")".to_owned()),
@@ -293,7 +304,7 @@ impl Maker<'_> {
         Ok(Action { name: name_of(host), driver })
     }
 
-    fn pipe(&self, path: &str, template: Option<&str>) -> Result<Action, String> {
+    fn pipe(&self, path: &str, template: Option<&str>) -> Result<Action, NoCounterpart> {
         let template = self.template(template, "RSYSLOG_FileFormat")?;
         Ok(Action {
             name: name_of(path),
@@ -301,7 +312,7 @@ impl Maker<'_> {
         })
     }
 
-    fn template(&self, name: Option<&str>, preset: &str) -> Result<String, String> {
+    fn template(&self, name: Option<&str>, preset: &str) -> Result<String, NoCounterpart> {
         let made = self.templates.named(name.unwrap_or(preset))?;
         match made.is_protocol {
             true => {
@@ -313,10 +324,10 @@ impl Maker<'_> {
     }
 }
 
-fn known(params: &Params, own: &[&str]) -> Result<(), String> {
+fn known(params: &Params, own: &[&str]) -> Result<(), NoCounterpart> {
     let is_known = |name: &str| own.contains(&name) || WITHOUT_EFFECT.contains(&name);
     match params.names().find(|name| !is_known(name)) {
-        Some(unknown) => Err(format!("the parameter {unknown} of the action")),
+        Some(unknown) => Err(format!("the parameter {unknown} of the action").into()),
         None => Ok(()),
     }
 }
@@ -336,7 +347,7 @@ fn users(list: &str) -> Action {
 }
 
 /// Options for what waits: on disk where the queue has a file, otherwise so many messages.
-fn queue(params: &Params) -> Result<Vec<String>, String> {
+fn queue(params: &Params) -> Result<Vec<String>, NoCounterpart> {
     let size = params.text("queue.size").map(str::to_owned);
     if params.text("queue.filename").is_none() {
         return Ok(size.into_iter().map(|size| format!("log-fifo-size({size})")).collect());
@@ -346,7 +357,7 @@ fn queue(params: &Params) -> Result<Vec<String>, String> {
 }
 
 /// `1g`, `500m`
-fn bytes(text: &str) -> Result<u64, String> {
+fn bytes(text: &str) -> Result<u64, NoCounterpart> {
     let text = text.trim().to_lowercase();
     let digits = text.trim_end_matches(|c: char| c.is_alphabetic());
     let factor: u64 = match text.get(digits.len()..).unwrap_or_default() {
@@ -355,7 +366,7 @@ fn bytes(text: &str) -> Result<u64, String> {
         "m" => 1 << 20,
         "g" => 1 << 30,
         "t" => 1 << 40,
-        other => return Err(format!("the size `{text}`: `{other}`")),
+        other => return Err(format!("the size `{text}`: `{other}`").into()),
     };
     let number: u64 = digits.parse().map_err(|_| format!("the size `{text}`"))?;
     Ok(number.saturating_mul(factor))

@@ -1,5 +1,6 @@
 //! Conditions: expressions of RainerScript, and property filters, as filters.
 
+use super::NoCounterpart;
 use super::reader::Reader;
 use super::selectors;
 use conf_syntax::quoted;
@@ -16,7 +17,7 @@ enum Operand {
 
 /// Reads an expression up to `then`; the reader stands behind it afterwards. The error is why it has no
 /// filter.
-pub fn expression(reader: &mut Reader<'_>) -> Result<String, String> {
+pub fn expression(reader: &mut Reader<'_>) -> Result<String, NoCounterpart> {
     Expression { reader, depth: 0 }.or()
 }
 
@@ -26,7 +27,7 @@ struct Expression<'r, 't> {
 }
 
 impl Expression<'_, '_> {
-    fn or(&mut self) -> Result<String, String> {
+    fn or(&mut self) -> Result<String, NoCounterpart> {
         let mut parts = vec![self.and()?];
         loop {
             self.reader.space();
@@ -37,7 +38,7 @@ impl Expression<'_, '_> {
         }
     }
 
-    fn and(&mut self) -> Result<String, String> {
+    fn and(&mut self) -> Result<String, NoCounterpart> {
         let mut parts = vec![self.not()?];
         loop {
             self.reader.space();
@@ -48,7 +49,7 @@ impl Expression<'_, '_> {
         }
     }
 
-    fn not(&mut self) -> Result<String, String> {
+    fn not(&mut self) -> Result<String, NoCounterpart> {
         self.reader.space();
         match self.reader.take_word("not") || self.reader.rest().starts_with("!(") && self.reader.take("!") {
             true => Ok(format!("not {}", in_brackets(&self.not()?))),
@@ -56,24 +57,24 @@ impl Expression<'_, '_> {
         }
     }
 
-    fn comparison(&mut self) -> Result<String, String> {
+    fn comparison(&mut self) -> Result<String, NoCounterpart> {
         self.reader.space();
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return Err("brackets too deep".to_owned());
+            return Err("brackets too deep".into());
         }
         let made = self.comparison_here();
         self.depth -= 1;
         made
     }
 
-    fn comparison_here(&mut self) -> Result<String, String> {
+    fn comparison_here(&mut self) -> Result<String, NoCounterpart> {
         if self.reader.take("(") {
             let inner = self.or()?;
             self.reader.space();
             return match self.reader.take(")") {
                 true => Ok(in_brackets(&inner)),
-                false => Err("a bracket without its end".to_owned()),
+                false => Err("a bracket without its end".into()),
             };
         }
         if self.reader.rest().starts_with(|c: char| c.is_alphabetic()) {
@@ -89,11 +90,11 @@ impl Expression<'_, '_> {
             (Operand::Texts(texts), Operand::Property(name)) if matches!(operator.as_str(), "==" | "!=") => {
                 compared(&name, &operator, &texts)
             }
-            _ => Err("a comparison of two properties, or of two texts".to_owned()),
+            _ => Err("a comparison of two properties, or of two texts".into()),
         }
     }
 
-    fn function(&mut self) -> Result<String, String> {
+    fn function(&mut self) -> Result<String, NoCounterpart> {
         let name = self.reader.word().to_lowercase();
         let inside = self.reader.balanced('(', ')');
         let inside = inside.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or_default();
@@ -114,23 +115,23 @@ impl Expression<'_, '_> {
                 let flags = if name.ends_with("_i") { " flags(ignore-case)" } else { "" };
                 matched(&property, &pattern, flags)
             }
-            other => Err(format!("the function {other}()")),
+            other => Err(format!("the function {other}()").into()),
         }
     }
 
-    fn operand(&mut self) -> Result<Operand, String> {
+    fn operand(&mut self) -> Result<Operand, NoCounterpart> {
         if self.reader.rest().starts_with('$') {
             return Ok(Operand::Property(self.reader.word().trim_start_matches('$').to_lowercase()));
         }
         let is_text = self.reader.rest().starts_with(|c: char| c.is_ascii_digit() || "'\"[-".contains(c));
         let values = if is_text { self.reader.values() } else { None };
-        values.map(Operand::Texts).ok_or_else(|| {
+        Ok(values.map(Operand::Texts).ok_or_else(|| {
             let shown: String = self.reader.rest().chars().take(20).take_while(|c| *c != '\n').collect();
             format!("`{shown}` in a condition")
-        })
+        })?)
     }
 
-    fn operator(&mut self) -> Result<String, String> {
+    fn operator(&mut self) -> Result<String, NoCounterpart> {
         for sign in ["==", "!=", "<>", "<=", ">=", "<", ">"] {
             if self.reader.take(sign) {
                 let sign = if sign == "<>" { "!=" } else { sign };
@@ -143,7 +144,7 @@ impl Expression<'_, '_> {
             "contains" | "contains_i" | "startswith" | "startswith_i" | "endswith" | "isequal" => {
                 Ok(format!("{not}{word}"))
             }
-            other => Err(format!("the operator `{other}`")),
+            other => Err(format!("the operator `{other}`").into()),
         }
     }
 }
@@ -163,7 +164,7 @@ pub fn in_brackets(text: &str) -> String {
 }
 
 /// `:msg, contains, "x"`
-pub fn property(name: &str, operation: &str, text: &str) -> Result<String, String> {
+pub fn property(name: &str, operation: &str, text: &str) -> Result<String, NoCounterpart> {
     let (is_not, operation) = operation.strip_prefix('!').map_or((false, operation), |rest| (true, rest));
     let name = name.trim_start_matches('$').to_lowercase();
     let made = match operation.trim().to_lowercase().as_str() {
@@ -173,7 +174,7 @@ pub fn property(name: &str, operation: &str, text: &str) -> Result<String, Strin
         other @ ("contains" | "isequal" | "startswith" | "endswith") => {
             compared(&name, other, &[text.to_owned()])
         }
-        other => Err(format!("the comparison `{other}`")),
+        other => Err(format!("the comparison `{other}`").into()),
     }?;
     Ok(if is_not { format!("not {}", in_brackets(&made)) } else { made })
 }
@@ -196,7 +197,7 @@ fn extended(pattern: &str) -> String {
     out
 }
 
-fn compared(name: &str, operator: &str, texts: &[String]) -> Result<String, String> {
+fn compared(name: &str, operator: &str, texts: &[String]) -> Result<String, NoCounterpart> {
     let (is_not, operator) = match operator.strip_prefix('!') {
         Some("=") => (true, "=="),
         Some(rest) => (true, rest),
@@ -207,7 +208,7 @@ fn compared(name: &str, operator: &str, texts: &[String]) -> Result<String, Stri
     Ok(if is_not { format!("not {}", in_brackets(&made)) } else { made })
 }
 
-fn one_compared(name: &str, operator: &str, text: &str) -> Result<String, String> {
+fn one_compared(name: &str, operator: &str, text: &str) -> Result<String, NoCounterpart> {
     let is_equal = matches!(operator, "==" | "isequal");
     match (name, operator) {
         ("syslogfacility-text" | "syslogfacility", _) if is_equal => {
@@ -226,7 +227,7 @@ fn one_compared(name: &str, operator: &str, text: &str) -> Result<String, String
                 "<=" => |a, b| a <= b,
                 ">" => |a, b| a > b,
                 ">=" => |a, b| a >= b,
-                other => return Err(format!("the comparison `{other}` of severities")),
+                other => return Err(format!("the comparison `{other}` of severities").into()),
             };
             return Ok(selectors::by_numbers(|level| fits(level, number)));
         }
@@ -250,11 +251,11 @@ fn one_compared(name: &str, operator: &str, text: &str) -> Result<String, String
         "startswith" => searched(own, "prefix"),
         "startswith_i" => searched(own, "prefix ignore-case"),
         "endswith" => format!("match({} {})", single(&format!("{}$", escaped(own)))?, place.argument()),
-        other => return Err(format!("the comparison `{other}` of %{name}%")),
+        other => return Err(format!("the comparison `{other}` of %{name}%").into()),
     })
 }
 
-fn matched(name: &str, pattern: &str, flags: &str) -> Result<String, String> {
+fn matched(name: &str, pattern: &str, flags: &str) -> Result<String, NoCounterpart> {
     let pattern = match (name, pattern.strip_prefix("^ ")) {
         ("msg", Some(rest)) => format!("^{rest}"),
         _ => pattern.to_owned(),
@@ -263,7 +264,7 @@ fn matched(name: &str, pattern: &str, flags: &str) -> Result<String, String> {
 }
 
 /// A pattern in single quotes, as it is; in double ones where it has single ones in it.
-fn single(pattern: &str) -> Result<String, String> {
+fn single(pattern: &str) -> Result<String, NoCounterpart> {
     Ok(if pattern.contains('\'') { quoted(pattern) } else { format!("'{pattern}'") })
 }
 
@@ -292,7 +293,7 @@ impl Counterpart {
     }
 }
 
-fn place(name: &str) -> Result<Counterpart, String> {
+fn place(name: &str) -> Result<Counterpart, NoCounterpart> {
     Ok(match name {
         "msg" => Counterpart::Value("MESSAGE"),
         "programname" | "app-name" => Counterpart::Value("PROGRAM"),
@@ -306,7 +307,7 @@ fn place(name: &str) -> Result<Counterpart, String> {
         "pri" => Counterpart::Macro("PRI"),
         "syslogfacility-text" => Counterpart::Macro("FACILITY"),
         "syslogseverity-text" | "syslogpriority-text" => Counterpart::Macro("LEVEL"),
-        other => return Err(format!("the property ${other}")),
+        other => return Err(format!("the property ${other}").into()),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Inputs as drivers of sources.
 
+use super::NoCounterpart;
 use super::directives::Directives;
 use super::reader::Params;
 use conf_syntax::quoted;
@@ -13,7 +14,7 @@ pub struct Input {
 }
 
 /// `module(load="imuxsock")`: what a module receives by being loaded. None: nothing.
-pub fn of_module(name: &str, params: &Params) -> Result<Option<String>, String> {
+pub fn of_module(name: &str, params: &Params) -> Result<Option<String>, NoCounterpart> {
     Ok(match name.to_lowercase().as_str() {
         "imuxsock" => {
             if params.is_on("syssock.use") == Some(false) {
@@ -30,13 +31,17 @@ pub fn of_module(name: &str, params: &Params) -> Result<Option<String>, String> 
         "omfile" | "omfwd" | "omrelp" | "omusrmsg" | "ompipe" | "omprog" | "builtin:omfile"
         | "builtin:omfwd" => None,
         "lmnsd_gtls" | "lmnsd_ossl" | "lmnsd_ptcp" => None,
-        "immark" => return Err("marks: mark-freq() and mark-mode() of destinations do the like".to_owned()),
-        other => return Err(format!("the module {other}")),
+        "immark" => return Err("marks: mark-freq() and mark-mode() of destinations do the like".into()),
+        other => return Err(format!("the module {other}").into()),
     })
 }
 
 /// `input(type="imtcp" port="514")`; `module` has the parameters of its module.
-pub fn object(params: &Params, module: &Params, directives: &Directives) -> Result<Vec<Input>, String> {
+pub fn object(
+    params: &Params,
+    module: &Params,
+    directives: &Directives,
+) -> Result<Vec<Input>, NoCounterpart> {
     let kind = params.text("type").unwrap_or_default().to_lowercase();
     let all = params.clone().or(module);
     let ruleset = params.text("ruleset").map(str::to_owned);
@@ -71,7 +76,7 @@ pub fn object(params: &Params, module: &Params, directives: &Directives) -> Resu
         }
         "imfile" => one(file(params)?),
         "imklog" | "imjournal" => one(of_module(&kind, params)?.unwrap_or_default()),
-        other => Err(format!("the input module {other}")),
+        other => Err(format!("the input module {other}").into()),
     }
 }
 
@@ -81,7 +86,7 @@ pub fn legacy(
     value: &str,
     module: &Params,
     directives: &Directives,
-) -> Result<Vec<Input>, String> {
+) -> Result<Vec<Input>, NoCounterpart> {
     let mut params = Params::default();
     params.set("type", kind);
     params.set(if kind == "imuxsock" { "socket" } else { "port" }, value);
@@ -106,11 +111,11 @@ fn listening(transport: &str, port: &str, params: &Params, tls: Option<String>) 
     format!("network({})", options.join(" "))
 }
 
-fn file(params: &Params) -> Result<String, String> {
+fn file(params: &Params) -> Result<String, NoCounterpart> {
     let path = params.text("file").ok_or("no file=\"\"")?;
     let has = ["startmsg.regex", "readmode", "escapelf", "addmetadata", "ruleset.x"];
     if let Some(other) = has.iter().find(|name| params.text(name).is_some()) {
-        return Err(format!("{other} of an input from a file"));
+        return Err(format!("{other} of an input from a file").into());
     }
     let mut options = Vec::new();
     if let Some(tag) = params.text("tag") {
@@ -128,7 +133,7 @@ fn file(params: &Params) -> Result<String, String> {
     let folder = path.parent().map(|folder| folder.display().to_string()).unwrap_or_default();
     let pattern = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     if folder.contains(['*', '?']) {
-        return Err("folders with a pattern in their names".to_owned());
+        return Err("folders with a pattern in their names".into());
     }
     Ok(format!(
         "wildcard-file(base-dir({}) filename-pattern({}) {options})",

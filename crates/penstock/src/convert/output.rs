@@ -52,7 +52,7 @@ pub fn render(mut converter: Converter, from: &str) -> (String, Vec<Left>) {
         converter.left.push(Left {
             at: from.to_owned(),
             text: "the whole".to_owned(),
-            why: "it has no input that is converted, so that nothing would come in".to_owned(),
+            why: "it has no input that is converted, so that nothing would come in".into(),
         });
     }
     (out, converter.left)

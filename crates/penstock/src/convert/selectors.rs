@@ -1,5 +1,6 @@
 //! Selectors as syslogd has them: `*.info;mail.none;auth,authpriv.=err`.
 
+use super::NoCounterpart;
 use record::pri::{FACILITIES, SEVERITIES};
 
 /// Levels as bits, the worst lowest.
@@ -27,7 +28,7 @@ pub fn facility(name: &str) -> Option<&'static str> {
 }
 
 /// A filter for a selector; empty where every message fits. The error is why it is none.
-pub fn filter(selector: &str) -> Result<String, String> {
+pub fn filter(selector: &str) -> Result<String, NoCounterpart> {
     let mut table = [0_u8; FACILITIES.len()];
     for part in selector.split(';').map(str::trim).filter(|part| !part.is_empty()) {
         let (facilities, levels) = part.split_once('.').ok_or_else(|| format!("`{part}` has no level"))?;
@@ -36,7 +37,7 @@ pub fn filter(selector: &str) -> Result<String, String> {
             let is_all = name == "*";
             let known = facility(name);
             if !is_all && known.is_none() {
-                return Err(format!("there is no facility `{name}`"));
+                return Err(format!("there is no facility `{name}`").into());
             }
             for (levels, own) in table.iter_mut().zip(FACILITIES) {
                 if is_all || known == Some(own) {
@@ -63,7 +64,7 @@ impl Change {
     }
 }
 
-fn change(levels: &str) -> Result<Change, String> {
+fn change(levels: &str) -> Result<Change, NoCounterpart> {
     let (is_not, levels) = levels.strip_prefix('!').map_or((false, levels), |rest| (true, rest));
     let (is_one, levels) = levels.strip_prefix('=').map_or((false, levels), |rest| (true, rest));
     let bits = match levels.to_lowercase().as_str() {

@@ -4,6 +4,7 @@
 mod objects;
 
 use super::Left;
+use super::NoCounterpart;
 use super::actions::{Action, Maker};
 use super::directives::Directives;
 use super::inputs::Input;
@@ -12,6 +13,7 @@ use super::templates::Templates;
 use super::{conditions, selectors};
 use std::collections::BTreeMap;
 use std::path::Path;
+use stdio::CommandError;
 
 /// Files in files, and blocks in blocks.
 const DEPTH_MAX: usize = 20;
@@ -68,16 +70,16 @@ impl Text<'_> {
 }
 
 impl Converter {
-    /// Reads a file. The error is why it cannot be read.
-    pub fn file(&mut self, path: &Path) -> Result<(), String> {
+    /// Reads a file.
+    pub fn file(&mut self, path: &Path) -> Result<(), CommandError> {
         let rules = self.read(path)?;
         self.rules.extend(rules);
         Ok(())
     }
 
-    fn read(&mut self, path: &Path) -> Result<Vec<Statement>, String> {
+    fn read(&mut self, path: &Path) -> Result<Vec<Statement>, CommandError> {
         let text = regular::read_to_string(path, BYTES_MAX)
-            .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+            .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
         Ok(self.text(&text, path))
     }
 
@@ -221,7 +223,7 @@ impl Converter {
         done
     }
 
-    fn act(&mut self, made: Result<Action, String>, text: &Text<'_>) -> Statement {
+    fn act(&mut self, made: Result<Action, NoCounterpart>, text: &Text<'_>) -> Statement {
         match made {
             Ok(action) => {
                 let known = self.actions.iter().position(|known| *known == action);
@@ -230,7 +232,7 @@ impl Converter {
                     self.actions.len() - 1
                 }))
             }
-            Err(why) => self.leave(text, &why),
+            Err(why) => self.leave(text, why),
         }
     }
 
@@ -268,7 +270,7 @@ impl Converter {
         let filter = match (value, operation.trim_start_matches('!')) {
             (None, "isempty") => conditions::property(&name, &operation, ""),
             (Some(value), _) => conditions::property(&name, &operation, &value),
-            (None, _) => Err("a property filter without a text".to_owned()),
+            (None, _) => Err("a property filter without a text".into()),
         };
         let rule = self.rule(filter, then, text);
         out.push(rule);
@@ -279,7 +281,7 @@ impl Converter {
         let mut filter = conditions::expression(&mut text.reader);
         text.reader.space();
         if !text.reader.take_word("then") {
-            filter = filter.and(Err("`then` is missing".to_owned()));
+            filter = filter.and(Err("`then` is missing".into()));
             self.skip_to_then(text);
         }
         let at = text.at();
@@ -288,7 +290,7 @@ impl Converter {
         let otherwise = if text.reader.take_word("else") { self.body(text) } else { Vec::new() };
         match filter {
             Ok(filter) => out.push(Statement::Rule { filter, then, otherwise, at }),
-            Err(why) => out.push(self.leave(text, &why)),
+            Err(why) => out.push(self.leave(text, why)),
         }
     }
 
@@ -312,19 +314,24 @@ impl Converter {
         }
     }
 
-    fn rule(&mut self, filter: Result<String, String>, then: Vec<Statement>, text: &Text<'_>) -> Statement {
+    fn rule(
+        &mut self,
+        filter: Result<String, NoCounterpart>,
+        then: Vec<Statement>,
+        text: &Text<'_>,
+    ) -> Statement {
         match filter {
             Ok(filter) => Statement::Rule { filter, then, otherwise: Vec::new(), at: text.at() },
-            Err(why) => self.leave(text, &why),
+            Err(why) => self.leave(text, why),
         }
     }
 
     /// Notes that the statement at work, up to where the reader is, is not converted.
-    fn leave(&mut self, text: &Text<'_>, why: &str) -> Statement {
+    fn leave(&mut self, text: &Text<'_>, why: impl Into<NoCounterpart>) -> Statement {
         let whole = text.reader.since(text.begin);
         let words: Vec<&str> = whole.split_whitespace().collect();
         let shown: String = words.join(" ").chars().take(SHOWN_MAX).collect();
-        self.left.push(Left { at: text.at(), text: shown, why: why.to_owned() });
+        self.left.push(Left { at: text.at(), text: shown, why: why.into() });
         Statement::Left(self.left.len() - 1)
     }
 }

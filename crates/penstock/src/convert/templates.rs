@@ -1,5 +1,6 @@
 //! Templates: `%HOSTNAME%` and its options, strings and lists, those that rsyslog brings along.
 
+use super::NoCounterpart;
 use super::reader::{Params, Reader};
 use conf_syntax::quoted;
 use std::collections::BTreeMap;
@@ -14,16 +15,16 @@ pub struct Made {
 
 #[derive(Default)]
 pub struct Templates {
-    own: BTreeMap<String, Result<String, String>>,
+    own: BTreeMap<String, Result<String, NoCounterpart>>,
 }
 
 impl Templates {
-    pub fn add(&mut self, name: &str, made: Result<String, String>) {
+    pub fn add(&mut self, name: &str, made: Result<String, NoCounterpart>) {
         self.own.insert(name.to_lowercase(), made);
     }
 
     /// A template by its name. The error is why there is none.
-    pub fn named(&self, name: &str) -> Result<Made, String> {
+    pub fn named(&self, name: &str) -> Result<Made, NoCounterpart> {
         let plain = |text: &str| Ok(Made { text: text.to_owned(), is_protocol: false });
         if let Some(own) = self.own.get(&name.to_lowercase()) {
             return own.clone().map(|text| Made { text, is_protocol: false });
@@ -36,14 +37,14 @@ impl Templates {
             "rsyslog_traditionalforwardformat" => plain("<${PRI}>$DATE $HOST ${MSGHDR}${MESSAGE}"),
             "rsyslog_forwardformat" => plain("<${PRI}>$ISODATE $HOST ${MSGHDR}${MESSAGE}"),
             "rsyslog_syslogprotocol23format" => Ok(Made { text: String::new(), is_protocol: true }),
-            "rsyslog_debugformat" => Err("the debug format is rsyslog's own".to_owned()),
-            _ => Err(format!("there is no template `{name}`")),
+            "rsyslog_debugformat" => Err("the debug format is rsyslog's own".into()),
+            _ => Err(format!("there is no template `{name}`").into()),
         }
     }
 }
 
 /// `"%timegenerated% %HOSTNAME% %msg%\n"`
-pub fn string(text: &str) -> Result<String, String> {
+pub fn string(text: &str) -> Result<String, NoCounterpart> {
     let mut parts = Parts::default();
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once('%') {
@@ -65,7 +66,7 @@ pub fn string(text: &str) -> Result<String, String> {
 }
 
 /// `{ constant(value="...") property(name="msg") }`
-pub fn list(body: &str) -> Result<String, String> {
+pub fn list(body: &str) -> Result<String, NoCounterpart> {
     let mut reader = Reader::new(body);
     let mut parts = Parts::default();
     loop {
@@ -114,14 +115,14 @@ pub fn list(body: &str) -> Result<String, String> {
                 let to = params.text("position.to").unwrap_or_default();
                 parts.property(params.text("name").unwrap_or_default(), from, to, &options.join(","))?;
             }
-            other => return Err(format!("`{other}` in a list")),
+            other => return Err(format!("`{other}` in a list").into()),
         }
     }
 }
 
-fn reject(params: &Params, known: &[&str]) -> Result<(), String> {
+fn reject(params: &Params, known: &[&str]) -> Result<(), NoCounterpart> {
     match params.names().find(|name| !known.contains(name)) {
-        Some(unknown) => Err(format!("`{unknown}` of a part of a list")),
+        Some(unknown) => Err(format!("`{unknown}` of a part of a list").into()),
         None => Ok(()),
     }
 }
@@ -159,7 +160,7 @@ impl Parts {
         }
     }
 
-    fn property(&mut self, name: &str, from: &str, to: &str, options: &str) -> Result<(), String> {
+    fn property(&mut self, name: &str, from: &str, to: &str, options: &str) -> Result<(), NoCounterpart> {
         let name = name.to_lowercase();
         let options: Vec<String> = options
             .split(',')
@@ -204,7 +205,7 @@ impl Parts {
                 "drop-last-lf" | "sp-if-no-1st-sp" | "date-local" => text,
                 "secpath-replace" => format!("$(sanitize {})", argument(&text)),
                 option if option.starts_with("date-") => text,
-                other => return Err(format!("the option `{other}` of %{name}%")),
+                other => return Err(format!("the option `{other}` of %{name}%").into()),
             };
         }
         self.out.push_str(&text);
@@ -213,7 +214,7 @@ impl Parts {
 }
 
 /// Characters from one place to another, from 1.
-fn cut(text: &str, name: &str, from: &str, to: &str) -> Result<String, String> {
+fn cut(text: &str, name: &str, from: &str, to: &str) -> Result<String, NoCounterpart> {
     let why = || format!("characters {from} to {to} of %{name}%");
     let begin: usize = if from.is_empty() { 1 } else { from.parse().map_err(|_| why())? };
     let start = begin.saturating_sub(1);
@@ -225,7 +226,7 @@ fn cut(text: &str, name: &str, from: &str, to: &str) -> Result<String, String> {
 }
 
 /// What a property is here.
-fn macro_of(name: &str, options: &[String]) -> Result<String, String> {
+fn macro_of(name: &str, options: &[String]) -> Result<String, NoCounterpart> {
     let date = |own: &str| dated(own, options);
     Ok(match name {
         "timestamp" | "timereported" => return date("S_"),
@@ -254,12 +255,12 @@ fn macro_of(name: &str, options: &[String]) -> Result<String, String> {
         "$hour" => "${C_HOUR}",
         "$minute" => "${C_MIN}",
         "$myhostname" => "${LOGHOST}",
-        other => return Err(format!("the property %{other}%")),
+        other => return Err(format!("the property %{other}%").into()),
     }
     .to_owned())
 }
 
-fn dated(which: &str, options: &[String]) -> Result<String, String> {
+fn dated(which: &str, options: &[String]) -> Result<String, NoCounterpart> {
     let format = options.iter().find_map(|option| option.strip_prefix("date-"));
     let name = match format {
         None | Some("rfc3164") => "DATE",
@@ -271,7 +272,7 @@ fn dated(which: &str, options: &[String]) -> Result<String, String> {
         Some("hour") => "HOUR",
         Some("minute") => "MIN",
         Some("second") => "SEC",
-        Some(other) => return Err(format!("the date format `{other}`")),
+        Some(other) => return Err(format!("the date format `{other}`").into()),
     };
     Ok(format!("${{{which}{name}}}"))
 }

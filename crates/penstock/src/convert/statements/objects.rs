@@ -2,6 +2,7 @@
 //! are included.
 
 use super::{Converter, DEPTH_MAX, Statement, Text};
+use crate::convert::NoCounterpart;
 use crate::convert::actions::Maker;
 use crate::convert::directives::Meant;
 use crate::convert::inputs::{self, Input};
@@ -24,10 +25,10 @@ impl Converter {
                 let module = self.modules.get(kind).cloned().unwrap_or_default();
                 match inputs::legacy(kind, &value, &module, &self.directives) {
                     Ok(made) => self.inputs.extend(made),
-                    Err(why) => out.push(self.leave(text, &why)),
+                    Err(why) => out.push(self.leave(text, why)),
                 }
             }
-            Meant::Left(why) => out.push(self.leave(text, &why)),
+            Meant::Left(why) => out.push(self.leave(text, why)),
         }
     }
 
@@ -38,9 +39,11 @@ impl Converter {
         let made = match reader.string() {
             Some(string) => match reader.rest().trim() {
                 "" => templates::string(&string),
-                options => Err(format!("the option `{}` of a template", options.trim_start_matches(','))),
+                options => {
+                    Err(format!("the option `{}` of a template", options.trim_start_matches(',')).into())
+                }
             },
-            None => Err("a template without a text".to_owned()),
+            None => Err("a template without a text".into()),
         };
         self.template(name.trim(), made, text, out);
     }
@@ -48,14 +51,14 @@ impl Converter {
     fn template(
         &mut self,
         name: &str,
-        made: Result<String, String>,
+        made: Result<String, NoCounterpart>,
         text: &Text<'_>,
         out: &mut Vec<Statement>,
     ) {
         if let Err(why) = &made {
-            out.push(self.leave(text, why));
+            out.push(self.leave(text, why.clone()));
         }
-        self.templates.add(name, made.map_err(|_| format!("the template `{name}` is not converted")));
+        self.templates.add(name, made.map_err(|_| format!("the template `{name}` is not converted").into()));
     }
 
     fn module(&mut self, name: &str, params: &Params, text: &Text<'_>, out: &mut Vec<Statement>) {
@@ -70,7 +73,7 @@ impl Converter {
         }
         match inputs::of_module(&name, params) {
             Ok(driver) => self.inputs.extend(driver.map(|driver| Input { driver, ruleset: None })),
-            Err(why) => out.push(self.leave(text, &why)),
+            Err(why) => out.push(self.leave(text, why)),
         }
     }
 
@@ -98,7 +101,7 @@ impl Converter {
             }
             match self.read(&file) {
                 Ok(rules) => out.extend(rules),
-                Err(why) => out.push(self.leave(text, &why)),
+                Err(error) => out.push(self.leave(text, error.said())),
             }
         }
         self.depth -= 1;
@@ -121,7 +124,7 @@ impl Converter {
                 let module = self.modules.get(&name).cloned().unwrap_or_default();
                 match inputs::object(&params, &module, &self.directives) {
                     Ok(made) => self.inputs.extend(made),
-                    Err(why) => out.push(self.leave(text, &why)),
+                    Err(why) => out.push(self.leave(text, why)),
                 }
             }
             "global" => self.directives.add_globals(&params),
@@ -150,7 +153,7 @@ impl Converter {
                 let made = maker.object(&params);
                 out.push(self.act(made, text));
             }
-            other => out.push(self.leave(text, &format!("{other}() is not converted"))),
+            other => out.push(self.leave(text, format!("{other}() is not converted"))),
         }
     }
 
@@ -162,7 +165,7 @@ impl Converter {
             Some("list") => templates::list(
                 body.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or_default(),
             ),
-            other => Err(format!("a template of type {}", other.unwrap_or("none"))),
+            other => Err(format!("a template of type {}", other.unwrap_or("none")).into()),
         };
         let name = params.text("name").unwrap_or_default().to_owned();
         self.template(&name, made, text, out);
