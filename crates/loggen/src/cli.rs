@@ -18,6 +18,7 @@ use crate::ring::Ring;
 use crate::send::{Load, Replay};
 use crate::target::{self, Family, Target};
 use crate::wire::Tls;
+use stdio::CommandError;
 
 mod verify;
 
@@ -189,10 +190,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     };
     match prepare(&args).and_then(|load| work(&args, &load)) {
         Ok(code) => code,
-        Err(error) => {
-            stdio::err!("loggen: {error}");
-            ExitCode::FAILURE
-        }
+        Err(error) => error.at("loggen").report(),
     }
 }
 
@@ -205,7 +203,7 @@ fn spell_proxied(arg: OsString) -> OsString {
     }
 }
 
-fn prepare(args: &Args) -> Result<Load, String> {
+fn prepare(args: &Args) -> Result<Load, CommandError> {
     let mut load = Load::new(destination(args)?);
     load.style = style(args, load.target.is_stream())?;
     load.connections = args.active_connections;
@@ -239,7 +237,7 @@ fn prepare(args: &Args) -> Result<Load, String> {
     Ok(load)
 }
 
-fn style(args: &Args, stream: bool) -> Result<Style, String> {
+fn style(args: &Args, stream: bool) -> Result<Style, CommandError> {
     let syntax = if args.syslog_proto { Syntax::Rfc5424 } else { Syntax::Rfc3164 };
     let body = args.body;
     if body == Body::Padd && (args.hosts > 1 || args.mixed_stamps) {
@@ -261,7 +259,7 @@ fn style(args: &Args, stream: bool) -> Result<Style, String> {
     Ok(style)
 }
 
-fn destination(args: &Args) -> Result<Target, String> {
+fn destination(args: &Args) -> Result<Target, CommandError> {
     if args.output_file.is_some() {
         return Ok(Target::UnixStream(PathBuf::new()));
     }
@@ -278,16 +276,17 @@ fn destination(args: &Args) -> Result<Target, String> {
         (_, false) => Err(format!(
             "no target given: HOST PORT, or the path of a unix socket\n\n{}",
             Args::command().render_usage()
-        )),
+        )
+        .into()),
     }
 }
 
-fn proxy(args: &Args) -> Result<Option<Proxy>, String> {
+fn proxy(args: &Args) -> Result<Option<Proxy>, CommandError> {
     let version = match args.proxied {
         None => return Ok(None),
         Some(1) => Version::V1,
         Some(2) => Version::V2,
-        Some(other) => return Err(format!("there is no PROXY protocol version {other}: 1 or 2")),
+        Some(other) => return Err(format!("there is no PROXY protocol version {other}: 1 or 2").into()),
     };
     Ok(Some(Proxy {
         version,
@@ -298,7 +297,7 @@ fn proxy(args: &Args) -> Result<Option<Proxy>, String> {
     }))
 }
 
-fn work(args: &Args, load: &Load) -> Result<ExitCode, String> {
+fn work(args: &Args, load: &Load) -> Result<ExitCode, CommandError> {
     let least = Ring::new(&load.style).message_len();
     if load.replay.is_none() && least != args.size {
         stdio::err!("warning: message length {} is not possible, messages have {least} bytes", args.size);

@@ -1,6 +1,7 @@
 //! PROXY protocol headers (versions 1 and 2) sent ahead of the first message of a connection.
 
 use std::net::{IpAddr, Ipv4Addr};
+use stdio::CommandError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
@@ -27,7 +28,7 @@ impl Proxy {
     }
 
     /// The header bytes for connection `conn`. Mixed address families are an error.
-    pub fn header(&self, conn: u32) -> Result<Vec<u8>, String> {
+    pub fn header(&self, conn: u32) -> Result<Vec<u8>, CommandError> {
         let [_, _, high, low] = conn.to_be_bytes();
         let src_ip = self.src_ip.unwrap_or(match self.dst_ip {
             Some(IpAddr::V6(_)) => IpAddr::V6(std::net::Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 1, conn as u16)),
@@ -40,7 +41,7 @@ impl Proxy {
         let src_port = self.src_port.unwrap_or(20_000 + (conn % 40_000) as u16);
         let dst_port = self.dst_port.unwrap_or(514);
         if src_ip.is_ipv4() != dst_ip.is_ipv4() {
-            return Err(format!("PROXY header mixes address families: {src_ip} and {dst_ip}"));
+            return Err(format!("PROXY header mixes address families: {src_ip} and {dst_ip}").into());
         }
         Ok(match self.version {
             Version::V1 => {

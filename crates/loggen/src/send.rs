@@ -16,6 +16,7 @@ use crate::proxy::Proxy;
 use crate::ring::Ring;
 use crate::target::Target;
 use crate::wire::{Tls, Wire};
+use stdio::CommandError;
 
 mod dgram;
 mod replay;
@@ -146,12 +147,12 @@ impl Load {
     }
 
     /// Sends everything. An error means that nothing could be sent.
-    pub fn run(&self) -> Result<Outcome, String> {
+    pub fn run(&self) -> Result<Outcome, CommandError> {
         self.run_with(&Progress::new(self.connections))
     }
 
     /// As `run`, counting in `progress` while under way.
-    pub fn run_with(&self, progress: &Progress) -> Result<Outcome, String> {
+    pub fn run_with(&self, progress: &Progress) -> Result<Outcome, CommandError> {
         self.check()?;
         allow_descriptors((self.connections + self.idle) as u64);
         let (sockets, mut errors) = self.connect_all()?;
@@ -197,15 +198,15 @@ impl Load {
         Ok(total)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), CommandError> {
         if self.connections == 0 {
             return Err("at least one active connection is needed".into());
         }
         if self.style.stamp && self.connections > CONNECTIONS_MAX {
-            return Err(format!("stamped messages have room for {CONNECTIONS_MAX} connections"));
+            return Err(format!("stamped messages have room for {CONNECTIONS_MAX} connections").into());
         }
         if self.style.stamp && self.share(0).is_some_and(|share| share > NUMBER_MAX) {
-            return Err(format!("stamped messages have room for {NUMBER_MAX} messages a connection"));
+            return Err(format!("stamped messages have room for {NUMBER_MAX} messages a connection").into());
         }
         if self.rate.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
             return Err("the rate must be greater than zero".into());
@@ -219,7 +220,7 @@ impl Load {
         Ok(())
     }
 
-    fn connect(&self, index: usize) -> Result<Wire, String> {
+    fn connect(&self, index: usize) -> Result<Wire, CommandError> {
         let port = self.client_port.map(|port| port.wrapping_add(index as u16));
         let socket = self
             .target
@@ -242,29 +243,31 @@ impl Load {
     }
 
     /// Sends the PROXY header, if there is to be one.
-    fn introduce(&self, wire: &mut Wire, index: usize) -> Result<(), String> {
+    fn introduce(&self, wire: &mut Wire, index: usize) -> Result<(), CommandError> {
         let Some(proxy) = &self.proxy else { return Ok(()) };
-        wire.write_all(&proxy.header(index as u32)?).map_err(|e| format!("error sending PROXY header: {e}"))
+        Ok(wire
+            .write_all(&proxy.header(index as u32)?)
+            .map_err(|e| format!("error sending PROXY header: {e}"))?)
     }
 
     /// All connections stand before the first message goes out.
-    fn connect_all(&self) -> Result<(Sockets, Vec<String>), String> {
+    fn connect_all(&self) -> Result<(Sockets, Vec<String>), CommandError> {
         let (mut sockets, mut errors) = (Vec::new(), Vec::new());
         for index in 0..self.connections {
             match self.connect(index) {
                 Ok(socket) => sockets.push((index, socket)),
-                Err(error) => errors.push(error),
+                Err(error) => errors.push(error.to_string()),
             }
         }
         if sockets.is_empty() {
-            return Err(errors.into_iter().next().unwrap_or_default());
+            return Err(errors.into_iter().next().unwrap_or_default().into());
         }
         Ok((sockets, errors))
     }
 
     fn connect_idle(&self, errors: &mut Vec<String>) -> Vec<Wire> {
         let connected = (0..self.idle).map(|index| self.connect(self.connections + index));
-        connected.filter_map(|socket| socket.map_err(|error| errors.push(error)).ok()).collect()
+        connected.filter_map(|socket| socket.map_err(|error| errors.push(error.to_string())).ok()).collect()
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+use stdio::CommandError;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -24,13 +25,14 @@ pub enum Family {
 }
 
 /// Resolves `host` and takes its first address; `Family::V6` takes IPv6 addresses only.
-pub fn resolve(host: &str, port: u16, family: Family) -> Result<SocketAddr, String> {
+pub fn resolve(host: &str, port: u16, family: Family) -> Result<SocketAddr, CommandError> {
     let addresses = (host, port).to_socket_addrs().map_err(|e| format!("cannot resolve {host}: {e}"))?;
     let mut addresses = addresses.filter(|address| family == Family::Any || address.is_ipv6()).peekable();
     let first = addresses.peek().copied();
     // A name with both kinds of address means IPv4 unless asked otherwise, as the original does.
     let found = addresses.find(|address| family == Family::V6 || address.is_ipv4()).or(first);
-    found.ok_or_else(|| format!("{host} has no {}address", if family == Family::V6 { "IPv6 " } else { "" }))
+    Ok(found
+        .ok_or_else(|| format!("{host} has no {}address", if family == Family::V6 { "IPv6 " } else { "" }))?)
 }
 
 impl Target {

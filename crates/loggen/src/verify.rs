@@ -14,6 +14,7 @@ mod seen;
 
 use line::Stamp;
 use seen::Seen;
+use stdio::CommandError;
 
 const BUFFER_BYTES: usize = 1 << 20;
 /// A longer line cannot hold a message of ours and is counted as foreign.
@@ -162,7 +163,7 @@ impl fmt::Display for Report {
 }
 
 /// Reads `files` in their order.
-pub fn verify_files<P: AsRef<Path>>(files: &[P], expected: &Expected) -> Result<Report, String> {
+pub fn verify_files<P: AsRef<Path>>(files: &[P], expected: &Expected) -> Result<Report, CommandError> {
     let mut judge = Judge::new(expected.order);
     for path in files {
         let path = path.as_ref();
@@ -327,7 +328,7 @@ impl Judge {
         }
     }
 
-    fn finish(mut self, expected: &Expected) -> Result<Report, String> {
+    fn finish(mut self, expected: &Expected) -> Result<Report, CommandError> {
         if self.over_limit {
             return Err(
                 "the numbers are spread too wide to keep track of: not output of this generator".into()

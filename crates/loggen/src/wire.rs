@@ -12,6 +12,7 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureScheme};
+use stdio::CommandError;
 
 /// How long a server may take for its part of the handshake.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(60);
@@ -25,7 +26,7 @@ pub struct Tls {
 
 impl Tls {
     /// With a certificate to show when the server asks for one.
-    pub fn new(identity: Option<(&Path, &Path)>) -> Result<Tls, String> {
+    pub fn new(identity: Option<(&Path, &Path)>) -> Result<Tls, CommandError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let anything = Arc::new(Anything(provider.signature_verification_algorithms.supported_schemes()));
         let builder = ClientConfig::builder_with_provider(provider)
@@ -62,7 +63,7 @@ impl Wire {
     }
 
     /// Goes through the handshake; the socket blocks.
-    pub fn encrypt(&mut self, tls: &Tls, host: &str) -> Result<(), String> {
+    pub fn encrypt(&mut self, tls: &Tls, host: &str) -> Result<(), CommandError> {
         let name = ServerName::try_from(host.to_owned()).map_err(|e| e.to_string())?;
         let mut session = ClientConnection::new(Arc::clone(&tls.config), name).map_err(|e| e.to_string())?;
         session.set_buffer_limit(None);

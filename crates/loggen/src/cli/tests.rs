@@ -1,6 +1,7 @@
 use super::*;
+use stdio::CommandError;
 
-fn load(line: &str) -> Result<Load, String> {
+fn load(line: &str) -> Result<Load, CommandError> {
     let args = line.split_whitespace().map(|arg| spell_proxied(arg.into()));
     let args =
         Args::try_parse_from(std::iter::once("loggen".into()).chain(args)).map_err(|e| e.to_string())?;
@@ -80,8 +81,11 @@ fn tls_over_tcp_only() {
     let secure = load("-U -H --proxied-tls-passthrough 127.0.0.1 6514").unwrap();
     assert!(secure.tls.is_some() && secure.proxy_in_clear);
     assert!(load("127.0.0.1 6514").unwrap().tls.is_none());
-    assert!(load("-U -D 127.0.0.1 6514").unwrap().run().unwrap_err().contains("TLS is for TCP"));
+    assert!(load("-U -D 127.0.0.1 6514").unwrap().run().unwrap_err().said().contains("TLS is for TCP"));
     assert!(
-        load("-U --cert-file /nowhere --key-file /nowhere 127.0.0.1 6514").unwrap_err().contains("/nowhere")
+        load("-U --cert-file /nowhere --key-file /nowhere 127.0.0.1 6514")
+            .unwrap_err()
+            .said()
+            .contains("/nowhere")
     );
 }

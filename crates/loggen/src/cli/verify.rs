@@ -56,9 +56,6 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
             }
             if report.ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
-        Err(error) => {
-            stdio::err!("loggen verify: {error}");
-            ExitCode::FAILURE
-        }
+        Err(error) => error.at("loggen verify").report(),
     }
 }

@@ -11,6 +11,7 @@ use crate::clock::Moment;
 use crate::message::{Framing, Syntax};
 use crate::pace::Pace;
 use crate::wire::Wire;
+use stdio::CommandError;
 
 /// Longer lines are cut.
 const LINE_MAX: u64 = 1 << 20;
@@ -41,7 +42,7 @@ impl Replay {
         self.path == Path::new("-")
     }
 
-    pub(super) fn check(&self, connections: usize) -> Result<(), String> {
+    pub(super) fn check(&self, connections: usize) -> Result<(), CommandError> {
         if self.is_stdin() {
             if self.again {
                 return Err("standard input cannot be read in a loop".into());
@@ -51,7 +52,9 @@ impl Replay {
             }
             return Ok(());
         }
-        File::open(&self.path).map(drop).map_err(|e| format!("cannot open {}: {e}", self.path.display()))
+        Ok(File::open(&self.path)
+            .map(drop)
+            .map_err(|e| format!("cannot open {}: {e}", self.path.display()))?)
     }
 }
 
@@ -81,7 +84,7 @@ pub(super) fn send(run: &Run, replay: &Replay, sockets: Vec<(usize, Wire)>) -> V
     errors
 }
 
-fn one(run: &Run, replay: &Replay, index: usize, wire: &mut Wire) -> Result<(), String> {
+fn one(run: &Run, replay: &Replay, index: usize, wire: &mut Wire) -> Result<(), CommandError> {
     let load = run.load;
     let mut source = open(replay)?;
     let mut second = Second::new();
@@ -135,11 +138,11 @@ fn one(run: &Run, replay: &Replay, index: usize, wire: &mut Wire) -> Result<(), 
 }
 
 /// Sends what is whole messages; with `--reconnect` until a connection takes it or the run ends.
-fn deliver(run: &Run, index: usize, wire: &mut Wire, out: &[u8]) -> Result<(), String> {
+fn deliver(run: &Run, index: usize, wire: &mut Wire, out: &[u8]) -> Result<(), CommandError> {
     while let Err(error) = wire.write_all(out) {
         let failed = format!("error sending: {error}");
         if !run.load.reconnect {
-            return Err(failed);
+            return Err(failed.into());
         }
         run.say_lost(index, &error);
         *wire = run.reconnect(index).ok_or(failed)?;
@@ -161,7 +164,7 @@ fn sleep_until_due(run: &Run, pace: Pace, sent: u64) -> bool {
     }
 }
 
-fn open(replay: &Replay) -> Result<Source, String> {
+fn open(replay: &Replay) -> Result<Source, CommandError> {
     if replay.is_stdin() {
         return Ok(Source::Stdin(BufReader::with_capacity(WRITE_BYTES, std::io::stdin())));
     }

@@ -140,9 +140,9 @@ fn a_prepared_input_is_what_would_be_sent() {
 fn bad_requests_are_refused() {
     let target = Target::UnixStream("/nonexistent/x".into());
     assert!(Load::new(target.clone()).connections(0).run().is_err());
-    assert!(Load::new(target.clone()).connections(10_001).run().unwrap_err().contains("10000"));
+    assert!(Load::new(target.clone()).connections(10_001).run().unwrap_err().said().contains("10000"));
     assert!(Load::new(target.clone()).rate(0.0).run().is_err());
-    assert!(Load::new(target).run().unwrap_err().starts_with("error connecting socket"));
+    assert!(Load::new(target).run().unwrap_err().said().starts_with("error connecting socket"));
 }
 
 #[test]

@@ -65,6 +65,6 @@ fn a_server_without_tls_is_named() {
         let _ = stream.write_all(b"220 hello, this is no TLS\r\n");
     });
     let error = load.run().unwrap_err();
-    assert!(error.starts_with("TLS handshake failed: "), "{error}");
+    assert!(error.said().starts_with("TLS handshake failed: "), "{error}");
     other.join().unwrap();
 }
