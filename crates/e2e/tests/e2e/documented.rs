@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use testkit::penstock::{binary, root};
-use testkit::run_command;
+use testkit::penstock::{binary, root, run_as};
+use testkit::{Lab, run_command};
 
 /// The words behind `penstock` of every command in a text: in indented lines, behind a prompt, or between
 /// backticks.
@@ -103,6 +103,50 @@ fn every_command_that_is_named_exists() {
         }
     }
     assert!(faults.is_empty(), "{faults}");
+}
+
+/// The names by which syslog-ng's programs are called, and those of sealed logs.
+const NAMES: [&str; 9] = [
+    "syslog-ng-ctl",
+    "syslog-ng",
+    "loggen",
+    "pdbtool",
+    "dqtool",
+    "persist-tool",
+    "slogkey",
+    "slogencrypt",
+    "slogverify",
+];
+
+/// On lines of their own, as `penstock ...` above.
+#[test]
+fn every_command_by_another_name_exists() {
+    let lab = Lab::new();
+    let (mut looked_at, mut faults) = (0, String::new());
+    for file in documentation() {
+        let text = std::fs::read(&file).unwrap();
+        for line in String::from_utf8_lossy(&text).lines().filter(|line| line.starts_with("    ")) {
+            let Some((name, rest)) = line.trim_start().trim_start_matches("$ ").split_once(' ') else {
+                continue;
+            };
+            if !NAMES.contains(&name) {
+                continue;
+            }
+            let link = lab.path(name);
+            if !link.exists() {
+                std::os::unix::fs::symlink(binary(), &link).expect("a link");
+            }
+            let words = words(rest);
+            let args: Vec<&str> = words.iter().map(String::as_str).chain(["--help"]).collect();
+            let outcome = run_as(&link, &args);
+            if outcome.code != Some(0) {
+                faults.push_str(&format!("{}: {name} {rest}\n{}\n", file.display(), outcome.stderr));
+            }
+            looked_at += 1;
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+    assert!(looked_at > 8, "{looked_at}");
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Every configuration that the documentation shows is one the program takes: whole statements as they stand,
-//! drivers and options in the statement they belong to.
+//! drivers and options in the statement they belong to, statements of FilterX in a block of it.
 
 use std::path::Path;
 use testkit::penstock::{binary, root, run_as};
 use testkit::{Lab, Outcome};
 
 /// Words that statements begin with.
-const STATEMENTS: [&str; 12] = [
+const STATEMENTS: [&str; 14] = [
     "source",
     "destination",
     "log",
@@ -17,6 +17,8 @@ const STATEMENTS: [&str; 12] = [
     "template",
     "block",
     "python",
+    "application",
+    "transformation",
     "@include",
     "@define",
 ];
@@ -114,7 +116,8 @@ fn every_configuration_that_is_shown_is_taken() {
         let is_foreign = ["module(load", "action(type", "input(type", "template(name"]
             .iter()
             .any(|sign| text.contains(sign));
-        if is_foreign || text.contains("...") {
+        // What stands for more, unless it is that of a block's parameters.
+        if is_foreign || text.replace("...) {", "").contains("...") {
             continue;
         }
         if STATEMENTS.contains(&word) && (word.starts_with('@') || text.contains('{')) {
@@ -128,6 +131,9 @@ fn every_configuration_that_is_shown_is_taken() {
             if !fits {
                 wrong.push_str(&format!("{at}: stands in no statement:\n{text}\n"));
             }
+        } else if at.starts_with("docs/filterx.md") && text.contains(';') {
+            let outcome = syntax(&lab, &format!("log {{ filterx {{\n{text}\n}}; }};\n"));
+            wrong.extend(faults(&outcome).iter().map(|fault| format!("{at}: {fault}\n")));
         } else {
             continue;
         }
