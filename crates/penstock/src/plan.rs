@@ -122,6 +122,19 @@ mod tests {
         }
     }
 
+    /// What a step says, calculated as it stands, is its value.
+    #[test]
+    fn what_a_step_says_can_be_calculated() {
+        let estate = estate("--rate 2M/s --size 400 --retention 1h --kept 36h --target opensearch");
+        let said = |name: &str| &estate.steps.iter().find(|step| step.name == name).expect(name).how;
+        assert_eq!(said("disks of brokers"), "800 MB/s x 1 hour x 3 copies");
+        assert!(said("text in the store").starts_with("800 MB/s x 36 hours, "));
+        assert_eq!(said("disks that write it"), "2400 MB/s / (700 MB/s x 0.7)");
+        assert!((step(&estate, "disks that write it") - 2400.0 / (700.0 * 0.7)).abs() < 1e-9);
+        let shown = [60.0, 3600.0, 86_400.0, 604_800.0, 129_600.0, 5400.0, 90.0].map(estate::time);
+        assert_eq!(shown, ["1 minute", "1 hour", "1 day", "7 days", "36 hours", "90 minutes", "90 seconds"]);
+    }
+
     #[test]
     fn numbers_can_be_read() {
         let shown = [0.96, 1.92, 12.34, 800.0, 99_999.0, 100_000.0, 2e6, 1.25e9, 0.0].map(round);

@@ -37,6 +37,43 @@ fn a_plan_can_be_followed_by_hand() {
     assert!(packed["cost_a_month"].as_f64().is_some_and(|cost| cost > 0.0) && plan["cost_a_month"].is_null());
 }
 
+/// The page's table of five rates, cell by cell.
+#[test]
+fn the_page_has_what_the_plan_says() {
+    let page = std::fs::read_to_string(root().join("docs/estate.md")).expect("the page");
+    let rates = [
+        ("10,000", "10k"),
+        ("100,000", "100k"),
+        ("1 million", "1M"),
+        ("10 million", "10M"),
+        ("100 million", "100M"),
+    ];
+    let prices = ["--core-price", "15", "--terabyte-price", "25"];
+    for (written, rate) in rates {
+        let row = page.lines().find(|line| line.starts_with(&format!("| {written} |"))).expect(written);
+        let cells: Vec<f64> =
+            row.split('|').skip(2).filter_map(|cell| cell.trim().replace(',', "").parse().ok()).collect();
+        let plan = [&["--rate", rate, "--target", "opensearch", "--compression", "4"][..], &prices].concat();
+        let plan = planned(&plan);
+        let member = |name: &str| plan[name].as_f64().expect(name);
+        let expected = [
+            value(&plan, "in"),
+            member("edges"),
+            member("brokers"),
+            member("partitions"),
+            member("kafka_terabytes"),
+            value(&plan, "network of brokers"),
+            member("workers"),
+            member("store_cores"),
+            member("cost_a_month"),
+        ];
+        // A cell is rounded.
+        let is_same = |(cell, expected): (&f64, f64)| (cell - expected).abs() <= 0.5_f64.min(expected / 50.0);
+        assert_eq!(cells.len(), expected.len(), "{row}");
+        assert!(cells.iter().zip(expected).all(is_same), "{row}: {expected:?}");
+    }
+}
+
 #[test]
 fn a_plan_as_text_ends_with_the_machines() {
     let outcome = run_command(&["plan", "--rate", "10000", "--target", "postgresql"]);

@@ -134,15 +134,10 @@ impl Estate {
         let how = format!("{} MB/s x ({} copies and one reader)", round(once), args.copies - 1);
         self.step("network of brokers", network, "MB/s each way", how);
         let terabytes = once * args.retention * copies / 1e6;
-        let how = format!(
-            "{} MB/s x {} days x {} copies",
-            round(once),
-            round(args.retention / 86_400.0),
-            args.copies
-        );
+        let how = format!("{} MB/s x {} x {} copies", round(once), time(args.retention), args.copies);
         self.step("disks of brokers", terabytes, "TB", how);
         let bound = network / (figures::DISK.value * USABLE);
-        let how = format!("{} MB/s / {} MB/s x {USABLE}", round(network), figures::DISK.value);
+        let how = format!("{} MB/s / ({} MB/s x {USABLE})", round(network), figures::DISK.value);
         self.measured("disks that write it", bound, "disks", how, vec![figures::DISK]);
         let mut need = by_cores_or_network(args, cores, network);
         for (machines, how) in [
@@ -191,9 +186,9 @@ impl Estate {
         let terabytes = megabytes * kept / 1e6;
         self.machines.store_terabytes = terabytes;
         let how = format!(
-            "{} MB/s x {} days, one copy of the text: what {name} makes of it is for a trial to say",
+            "{} MB/s x {}, one copy of the text: what {name} makes of it is for a trial to say",
             round(megabytes),
-            round(kept / 86_400.0)
+            time(kept)
         );
         self.step("text in the store", terabytes, "TB", how);
     }
@@ -236,6 +231,15 @@ fn by_cores_or_network(args: &PlanArgs, cores: f64, megabytes: f64) -> Need {
 /// Whole ones, at least one.
 fn up(number: f64) -> u64 {
     number.ceil().max(1.0) as u64
+}
+
+/// In the largest unit of which it is a whole number.
+pub fn time(seconds: f64) -> String {
+    let units = [(86_400.0, "day"), (3600.0, "hour"), (60.0, "minute")];
+    let whole = units.into_iter().find(|(length, _)| seconds % length == 0.0);
+    let (length, unit) = whole.unwrap_or((1.0, "second"));
+    let number = seconds / length;
+    format!("{number} {unit}{}", if number == 1.0 { "" } else { "s" })
 }
 
 /// Three digits, so that it can be read: 2,000,000 as 2M.
