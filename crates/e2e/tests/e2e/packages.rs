@@ -76,6 +76,15 @@ fn a_debian_package_has_what_it_promises_and_two_archives_are_the_same() {
     ] {
         assert!(compat.contains(part), "{compat}");
     }
+    // Debian has the text of the licence once for all packages.
+    assert!(!contents.contains("/LICENSE"), "{contents}");
+    let archive = output(Command::new("tar").arg("-tzf").arg(named(&one, "penstock-", ".tar.gz")));
+    let inside: Vec<&str> = archive.lines().filter_map(|line| Some(line.split_once('/')?.1)).collect();
+    for file in ["usr/share/doc/penstock/LICENSE", "usr/lib/systemd/system/penstock.service"] {
+        assert!(inside.contains(&file), "{archive}");
+    }
+    // Over a root whose /lib is a link.
+    assert!(!inside.iter().any(|name| name.starts_with("lib")), "{archive}");
     let again = package(&lab, "two", &["tar"]);
     let bytes = |folder: &Path| std::fs::read(named(folder, "penstock-", ".tar.gz")).expect("an archive");
     assert!(bytes(&one) == bytes(&again), "two runs make different archives");
@@ -105,7 +114,19 @@ fn the_image_is_one_that_others_can_read() {
     let copied = lab.path("copied");
     output(Command::new("skopeo").args(["copy", &image, &format!("dir:{}", copied.display())]));
     assert!(copied.join("manifest.json").exists());
+    // Of the format's fields skopeo shows those it knows.
+    let blobs = std::fs::read_dir(out.join("oci/blobs/sha256")).expect("the blobs").flatten();
+    let blobs: Vec<_> = blobs.filter_map(|entry| std::fs::read_to_string(entry.path()).ok()).collect();
+    assert!(
+        blobs.iter().any(|text| text.contains("\"Healthcheck\":{\"Interval\":30000000000,")),
+        "{blobs:?}"
+    );
+    for package in ["libc6", "ca-certificates", "tzdata"] {
+        let paper = format!("usr/share/doc/{package}/copyright");
+        assert_eq!(out.join("image").join(&paper).exists(), Path::new("/").join(&paper).exists(), "{paper}");
+    }
     for file in [
+        "usr/share/doc/penstock/LICENSE",
         "usr/share/doc/penstock/NOTICE",
         "usr/share/doc/penstock/third-party-licences.txt.gz",
         "usr/share/doc/penstock/penstock.cdx.json",
