@@ -9,8 +9,8 @@ use testkit::{Collector, Lab, Penstock, run_command, wait_until};
 
 /// Positions, a queue of 22 messages and 20 dead letters, written by version 0.1.
 const OF_0_1: &str = "tests/kept/0.1-state-and-queues.tar.gz";
-/// What a sender of `transport(rltp)` of version 0.1 says: hello, the start of run 9, a batch of three messages
-/// of which one is empty, a ping, a batch without messages.
+/// What a sender of `transport(rltp)` of version 0.1 says: hello, the start of run 9, a batch of three
+/// messages of which one is empty, a ping, a batch without messages.
 const SENDER_OF_0_1: &[u8] = include_bytes!("../kept/0.1-rltp-sender");
 /// The options and the destination with the queue, as they were then.
 const CONFIG: &str = "@version: 4.11\n\
