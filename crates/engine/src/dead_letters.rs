@@ -91,6 +91,7 @@ impl DeadLetters {
     }
 
     fn keep(&self, destination: &str, reason: &str, message: &[u8]) {
+        let reason = &*oplog::hidden(reason);
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
         let letter =
             Letter { time, destination: destination.as_bytes(), reason: reason.as_bytes(), message }.encode();
@@ -114,6 +115,8 @@ impl DeadLetters {
         reason: &str,
         chunk: &mut Chunk,
     ) -> Result<usize, Fault> {
+        // The server's words, which may repeat what it was asked with.
+        let reason = &*oplog::hidden(reason);
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         chunk.seal();
@@ -289,7 +292,8 @@ mod tests {
         tray.put("nobody listens", b"lost");
         let letters = durable.letters().expect("opened");
         tray.set(Some((&letters, "d#0")));
-        tray.put("too large", b"kept");
+        oplog::hide("open-sesame", "`file:/run/token`");
+        tray.put("too large for open-sesame", b"kept");
         durable.close();
 
         let durable = Durable::default();
@@ -300,7 +304,7 @@ mod tests {
         let letter = Letter::decode(&read.bytes).expect("a letter");
         assert_eq!(
             (letter.destination, letter.reason, letter.message),
-            (&b"d#0"[..], &b"too large"[..], &b"kept"[..])
+            (&b"d#0"[..], &b"too large for `file:/run/token`"[..], &b"kept"[..])
         );
         assert_eq!(read.ends.len(), 1);
         durable.close();

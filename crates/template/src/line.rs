@@ -1,7 +1,7 @@
 //! The default layouts as straight code: `[<PRI>]STAMP HOST MSGHDR MESSAGE` and what RFC 5424 makes of a
-//! message, with whatever a template has behind that. A message that came in as it is to be printed is found out with a few comparisons and costs one copy;
-//! others have it put together without the detour over steps. Whatever is unusual (long fields, changed
-//! STRUCTURED-DATA, fractions) is left to the steps.
+//! message, with whatever a template has behind that. A message that came in as it is to be printed is found
+//! out with a few comparisons and costs one copy; others have it put together without the detour over steps.
+//! Whatever is unusual (long fields, changed STRUCTURED-DATA, fractions) is left to the steps.
 
 use crate::date::Date;
 use crate::facts::number;
@@ -203,8 +203,8 @@ impl Line {
         Some(())
     }
 
-    /// Appends `text[start..end]` and what stands behind it. A newline usually follows in the text; where not,
-    /// the message was framed by a count or the end of a datagram.
+    /// Appends `text[start..end]` and what stands behind it. A newline usually follows in the text; where
+    /// not, the message was framed by a count or the end of a datagram.
     #[inline(always)]
     fn append(&self, text: &[u8], start: usize, end: usize, out: &mut Vec<u8>) -> Option<()> {
         // A message without text may point anywhere.

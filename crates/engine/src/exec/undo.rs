@@ -58,8 +58,8 @@ impl Run<'_, '_> {
         true
     }
 
-    /// Whether nobody after a branch sees what it does to messages: they go on from here alone, or not at all.
-    /// `exclusive`: no branch before it left a message that may come to it.
+    /// Whether nobody after a branch sees what it does to messages: they go on from here alone, or not at
+    /// all. `exclusive`: no branch before it left a message that may come to it.
     pub(super) fn is_unseen(&self, branch: &Branch, is_last: bool, after: After, exclusive: bool) -> bool {
         match after {
             After::Nothing => is_last,

@@ -1,5 +1,5 @@
-//! A receiver that answers: each request is taken whole, counted, and said to be. Now and then it is not taken,
-//! or the answer to one that was taken is lost.
+//! A receiver that answers: each request is taken whole, counted, and said to be. Now and then it is not
+//! taken, or the answer to one that was taken is lost.
 
 use super::Shared;
 use std::io::{Read, Write};

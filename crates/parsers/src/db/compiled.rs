@@ -148,7 +148,9 @@ impl Making<'_> {
         };
         let (message, what) = match &action.what {
             ActionKind::Message(message) => (message, What::Message),
-            ActionKind::CreateContext(context, message) => (message, What::Create(self.context(context)?)),
+            ActionKind::CreateContext(context, message) => {
+                (message, What::Create(Box::new(self.context(context)?)))
+            }
         };
         Some(ActionWork {
             condition,

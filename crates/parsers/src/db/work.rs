@@ -43,7 +43,7 @@ pub struct ActionWork {
 
 pub enum What {
     Message,
-    Create(ContextWork),
+    Create(Box<ContextWork>),
 }
 
 impl Work {

@@ -24,7 +24,8 @@ struct Channel {
 }
 
 /// Where a channel begins: microseconds since 1970, which numbers in JSON hold exactly. A client that still
-/// asks for numbers of before, of another process or of a channel that was forgotten, is told of none of these.
+/// asks for numbers of before, of another process or of a channel that was forgotten, is told of none of
+/// these.
 fn first_number() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     now.as_micros() as u64
