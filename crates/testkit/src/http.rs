@@ -2,7 +2,7 @@
 //! where the script cuts.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,6 +30,18 @@ impl Request {
 
     pub fn lines(&self) -> Vec<String> {
         self.text().lines().map(str::to_owned).collect()
+    }
+
+    /// The next request of a connection. `None`: it never becomes whole.
+    pub fn read(reader: &mut impl BufRead, connection: usize) -> Option<Request> {
+        let mut request = head(reader, connection)?;
+        request.read_body(reader)?;
+        Some(request)
+    }
+
+    fn read_body(&mut self, reader: &mut impl BufRead) -> Option<()> {
+        self.body = vec![0; self.header("content-length").parse().unwrap_or(0)];
+        reader.read_exact(&mut self.body).ok()
     }
 }
 
@@ -163,9 +175,7 @@ fn serve(stream: &TcpStream, connection: usize, shared: &Shared, (early, script)
             let _ = say(stream, &reply, shared);
             break;
         }
-        let length = request.header("content-length").parse().unwrap_or(0);
-        request.body = vec![0; length];
-        if reader.read_exact(&mut request.body).is_err() || shared.is_over.load(Ordering::SeqCst) {
+        if request.read_body(&mut reader).is_none() || shared.is_over.load(Ordering::SeqCst) {
             break;
         }
         lock(&shared.requests).push(request.clone());
@@ -177,7 +187,7 @@ fn serve(stream: &TcpStream, connection: usize, shared: &Shared, (early, script)
     let _ = stream.shutdown(Shutdown::Both);
 }
 
-fn head(reader: &mut BufReader<TcpStream>, connection: usize) -> Option<Request> {
+fn head(reader: &mut impl BufRead, connection: usize) -> Option<Request> {
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|n| *n > 0)?;
     let mut words = line.split_whitespace();
@@ -218,6 +228,7 @@ fn say(mut stream: &TcpStream, reply: &Reply, shared: &Shared) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read;
 
     #[test]
     fn requests_are_written_down_and_answered() {
