@@ -1,6 +1,7 @@
 //! Estates of many programs, from the configurations below examples/estate with addresses of this machine.
 
 pub mod feeds;
+pub mod index;
 pub mod member;
 pub mod stores;
 

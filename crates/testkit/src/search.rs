@@ -7,7 +7,7 @@ use crate::ports::free_port;
 use crate::postgres::run;
 use crate::process::Process;
 use rustix::process::{Signal, geteuid};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -41,6 +41,19 @@ impl Engine {
     fn installed(self) -> PathBuf {
         root().join("target/servers").join(self.name())
     }
+}
+
+/// Documents in one answer; the engines give 10,000 at most.
+const PAGE: usize = 10_000;
+
+/// A document as the engine has it.
+pub struct Document {
+    pub id: String,
+    /// When it was put last: a number that grows with each that is put into its shard.
+    pub sequence: u64,
+    /// How often it was put.
+    pub version: u64,
+    pub source: Value,
 }
 
 /// A server that keeps its documents over a kill.
@@ -167,11 +180,35 @@ impl Search {
     pub fn documents(&self, index: &str) -> Vec<(String, Value)> {
         self.ask("POST", &format!("/{index}/_refresh"), None);
         // As many as one answer may have.
-        let found = self.ask("GET", &format!("/{index}/_search?size=10000"), None);
+        let found = self.ask("GET", &format!("/{index}/_search?size={PAGE}"), None);
         let hits = found["hits"]["hits"].as_array().cloned().unwrap_or_default();
         hits.into_iter()
             .map(|mut hit| (hit["_id"].as_str().unwrap_or_default().to_owned(), hit["_source"].take()))
             .collect()
+    }
+
+    /// The same however many there are, with these members of each, in no order.
+    #[track_caller]
+    pub fn all_documents(&self, index: &str, members: &[&str]) -> Vec<Document> {
+        self.ask("POST", &format!("/{index}/_refresh"), None);
+        let asked = json!({
+            "size": PAGE, "sort": ["_doc"], "seq_no_primary_term": true, "version": true, "_source": members,
+        });
+        let mut page = self.ask("POST", &format!("/{index}/_search?scroll=5m"), Some(&asked.to_string()));
+        let mut documents = Vec::new();
+        loop {
+            let next = json!({ "scroll": "5m", "scroll_id": page["_scroll_id"] });
+            let Some(hits) = page["hits"]["hits"].as_array_mut().filter(|hits| !hits.is_empty()) else {
+                return documents;
+            };
+            documents.extend(hits.iter_mut().map(|hit| Document {
+                id: hit["_id"].as_str().expect("an id").to_owned(),
+                sequence: hit["_seq_no"].as_u64().expect("a number"),
+                version: hit["_version"].as_u64().expect("a number"),
+                source: hit["_source"].take(),
+            }));
+            page = self.ask("POST", "/_search/scroll", Some(&next.to_string()));
+        }
     }
 
     /// How many documents an index has by now.

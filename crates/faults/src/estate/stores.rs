@@ -1,53 +1,9 @@
-//! Where an estate puts messages, and what is found there: a PostgreSQL server, and one that answers as
-//! OpenSearch's bulk interface does and keeps the number of each document by its `_id`.
+//! What of an estate's messages is found in its PostgreSQL server.
 
 use crate::estate::feeds::{Count, HOSTS};
-use crate::tally::{LANE, Tally, number};
+use crate::tally::{LANE, Tally};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use testkit::{HttpServer, Postgres, Reply, Request};
-
-#[derive(Default)]
-pub struct Documents {
-    numbers: Mutex<HashMap<String, u64>>,
-    /// With those that came again.
-    received: AtomicU64,
-    pub is_down: AtomicBool,
-}
-
-impl Documents {
-    /// Serves them at a port.
-    pub fn serve(port: u16) -> (Arc<Documents>, HttpServer) {
-        let documents: Arc<Documents> = Arc::default();
-        let there = Arc::clone(&documents);
-        (documents, HttpServer::start(port, move |request| there.take(request)))
-    }
-
-    fn take(&self, request: &Request) -> Reply {
-        if self.is_down.load(Ordering::SeqCst) {
-            return Reply::new(503);
-        }
-        let lines = request.lines();
-        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
-        for pair in lines.chunks(2) {
-            let [action, document] = pair else { continue };
-            let id = action.split_once("\"_id\":\"").and_then(|(_, rest)| rest.split_once('"'));
-            if let (Some((id, _)), Some(number)) = (id, number(document.as_bytes())) {
-                numbers.insert(id.to_owned(), number);
-                self.received.fetch_add(1, Ordering::SeqCst);
-            }
-        }
-        Reply::new(200).body("{\"errors\":false}")
-    }
-
-    /// What is there by id, and how many documents came that were there already.
-    pub fn found(&self) -> (HashMap<String, u64>, u64) {
-        let numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let again = self.received.load(Ordering::SeqCst) - numbers.len() as u64;
-        (numbers, again)
-    }
-}
+use testkit::Postgres;
 
 /// Rows so far.
 pub fn rows(database: &Postgres) -> usize {

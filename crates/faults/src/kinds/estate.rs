@@ -2,20 +2,19 @@
 //! upgraded in turn under load. See examples/estate and docs/estate.md.
 
 use crate::estate::feeds::{Feeds, WAYS, finish_all};
+use crate::estate::index::Index;
 use crate::estate::member::Member;
-use crate::estate::stores::{Documents, by_lane, has_all, numbers, rows};
+use crate::estate::stores::{by_lane, has_all, numbers, rows};
 use crate::estate::{certificate, edge, example, fed};
 use crate::source::WINDOW;
 use crate::tally::Tally;
 use crate::tls::Generation;
 use crate::trial::{Chance, Plan, Verdict, reached};
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::Duration;
 use testkit::kafka::KafkaCluster;
-use testkit::{HttpServer, Lab, Postgres};
+use testkit::{Lab, Postgres};
 
 const BROKERS: usize = 3;
 const EDGES: usize = 2;
@@ -43,8 +42,7 @@ struct Estate {
     feeds: Vec<Feeds>,
     workers: Vec<Member>,
     database: Postgres,
-    documents: Arc<Documents>,
-    _index: HttpServer,
+    index: Index,
     edge_kills: [u64; EDGES],
     /// What they stand in.
     _labs: Vec<Lab>,
@@ -93,7 +91,7 @@ impl Estate {
         let brokers = KafkaCluster::start(&lab.path("kafka"), BROKERS).ok_or(testkit::kafka::MISSING)?;
         brokers.create("logs", PARTITIONS);
         let made = Generation::make(lab.path("certificates"))?;
-        let (documents, index) = Documents::serve(lab.port("index"));
+        let index = Index::start(&lab);
         let servers = brokers.servers();
         let [key, cert] = certificate(&lab.path("certificates"));
         let mut edges = Vec::new();
@@ -129,7 +127,7 @@ impl Estate {
         let workers = (0..WORKERS).map(worker).collect();
         let edge_kills = [0; EDGES];
         let _labs = vec![lab];
-        Ok(Estate { brokers, edges, feeds, workers, database, documents, _index: index, edge_kills, _labs })
+        Ok(Estate { brokers, edges, feeds, workers, database, index, edge_kills, _labs })
     }
 
     /// Lets something happen under load, and waits until messages go through again.
@@ -157,11 +155,7 @@ impl Estate {
                 sleep(away);
                 self.database.run();
             }
-            Event::IndexAway => {
-                self.documents.is_down.store(true, Ordering::SeqCst);
-                sleep(away);
-                self.documents.is_down.store(false, Ordering::SeqCst);
-            }
+            Event::IndexAway => self.index.away(away),
         }
         let before = rows(&self.database);
         match reached(PATIENCE, || rows(&self.database) >= before + MORE) {
@@ -212,13 +206,18 @@ impl Estate {
                 problems.push(format!("{count} {what}"));
             }
         }
-        let (documents, again) = self.documents.found();
+        let found = self.index.found();
         let rows: HashMap<String, u64> = put.into_iter().map(|(number, id)| (id, number)).collect();
-        let missing = rows.iter().filter(|(id, number)| documents.get(*id) != Some(*number)).count();
-        if missing > 0 || documents.len() != rows.len() {
-            let (rows, documents) = (rows.len(), documents.len());
+        let missing = rows.iter().filter(|(id, number)| found.numbers.get(*id) != Some(*number)).count();
+        if missing > 0 || found.numbers.len() != rows.len() {
+            let (rows, documents) = (rows.len(), found.numbers.len());
             problems.push(format!("{rows} rows and {documents} documents, of which {missing} differ"));
         }
+        if let Some(reordered) = found.reordered.filter(|reordered| *reordered > 0) {
+            problems.push(format!("{reordered} reordered in the index"));
+        }
+        notes.push(format!("index: {}", self.index.described()));
+        let again = found.again;
         notes.push(format!("{again} documents came again to the index, with the ids that they had"));
     }
 }
