@@ -63,8 +63,9 @@ impl Injector {
         }
     }
 
-    /// Puts a message at the end of one queue as it is. `mark` goes when it is dealt with.
+    /// Puts a message at the end of one queue, in its form. `mark` goes when it is dealt with.
     pub fn push(&mut self, outlet: &Arc<Outlet>, message: &[u8], mark: Mark) {
+        let message = outlet.again(message);
         let ends = vec![message.len() as u32];
         let mut chunk = Chunk::read_back(message.to_vec(), ends, 0, None);
         chunk.flow_control = true;

@@ -1,5 +1,6 @@
 //! A batch on its way: rows in the order of the queue, and as each table gets them.
 
+use crate::place::{self, Places};
 use crate::plan::Plan;
 use crate::row;
 use bytes::Bytes;
@@ -14,6 +15,8 @@ pub struct Load {
     pub ends: Arc<[u32]>,
     /// Of the messages in the queue on disk, where the position is kept; see [`Part::numbers`].
     pub numbers: Vec<Option<u64>>,
+    /// Where they stand in the sequences that they come from.
+    pub places: Places,
 }
 
 impl Load {
@@ -33,11 +36,14 @@ impl Load {
 pub fn load(part: &Part<'_>) -> Load {
     let mut bytes = Vec::with_capacity(part.bytes);
     let mut ends = Vec::with_capacity(part.messages.len());
-    for message in part.messages {
-        bytes.extend_from_slice(message);
+    let mut places = Places::default();
+    for (index, message) in part.messages.iter().enumerate() {
+        let (place, row) = place::split(message);
+        places.note(index, place);
+        bytes.extend_from_slice(row);
         ends.push(bytes.len() as u32);
     }
-    Load { bytes: bytes.into(), ends: ends.into(), numbers: part.numbers.to_vec() }
+    Load { bytes: bytes.into(), ends: ends.into(), numbers: part.numbers.to_vec(), places }
 }
 
 /// Consecutive rows for one table, each with its line end. Clones share them.

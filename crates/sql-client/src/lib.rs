@@ -4,11 +4,14 @@
 //! A database is a [`Server`]: it opens a connection, runs statements, and puts rows into a table. Everything
 //! else is the same for all of them, in [`session`].
 
+mod account;
 mod batch;
 mod cursor;
 mod followed;
 mod mysql;
 mod not_done;
+mod offsets;
+pub mod place;
 mod plan;
 mod postgres;
 pub mod row;
@@ -20,8 +23,9 @@ mod sqlite;
 pub use batch::{Load, load};
 pub use cursor::Cursor;
 pub use mysql::Mysql;
+pub use offsets::Offsets;
 pub use plan::{Column, Login, Plan, TlsFiles};
 pub use postgres::Postgres;
 pub use schema::{is_identifier, sanitize};
-pub use session::serve;
+pub use session::{Kept, serve};
 pub use sqlite::Sqlite;

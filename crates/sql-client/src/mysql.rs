@@ -87,6 +87,7 @@ fn encrypted(files: &TlsFiles) -> SslOpts {
 
 impl Server for Mysql {
     const BEGIN: &'static str = "START TRANSACTION";
+    const LOCKS: &'static str = " FOR UPDATE";
 
     fn is_open(&self) -> bool {
         self.open.is_some()

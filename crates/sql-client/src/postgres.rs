@@ -149,6 +149,7 @@ impl Open {
 
 impl Server for Postgres {
     const BEGIN: &'static str = "BEGIN";
+    const LOCKS: &'static str = " FOR UPDATE";
 
     fn is_open(&self) -> bool {
         self.open.as_ref().is_some_and(|open| !open.client.is_closed())

@@ -12,6 +12,9 @@ pub type About = (&'static str, Detail);
 pub trait Server: Send {
     /// How a transaction begins.
     const BEGIN: &'static str;
+    /// What stands behind a query whose rows nobody else may change until the end of the transaction; nothing
+    /// where a transaction keeps others out anyway.
+    const LOCKS: &'static str;
 
     fn is_open(&self) -> bool;
 

@@ -1,10 +1,12 @@
 //! What runs for one outlet: it takes batches one after the other, puts each into its tables in one
 //! transaction, and says what became of it.
 
+use crate::account::{Account, are_there};
 use crate::batch::{Group, Load, groups};
 use crate::cursor::Cursor;
 use crate::followed::Followed;
 use crate::not_done::NotDone;
+use crate::offsets::Offsets;
 use crate::plan::Plan;
 use crate::schema;
 use crate::server::Server;
@@ -17,8 +19,6 @@ use std::time::Duration;
 /// Tables that are known to be there. Messages may name any number of them: beyond this they are looked at
 /// again.
 const TABLES_MAX: usize = 4096;
-/// Where none was taken yet, so many rows of a batch are refused at a time: it may not be the rows.
-const REFUSALS_MAX: usize = 16;
 /// Behind a row that was refused, the next ones go in pieces of so many, and each piece that is taken doubles
 /// them.
 const PIECE_MIN: usize = 64;
@@ -26,10 +26,21 @@ const PIECE_MIN: usize = 64;
 const MARK: &str = "SAVEPOINT penstock";
 const BACK_TO_MARK: &str = "ROLLBACK TO SAVEPOINT penstock";
 
-/// Serves an outlet until it is closed. `cursor`: where the server keeps the position in the queue.
-pub async fn serve<S: Server>(plan: Arc<Plan>, cursor: Option<Arc<Cursor>>, server: S, jobs: Jobs<Load>) {
-    let followed = Followed::default();
-    let mut session = Session { plan, cursor, server, tables: HashSet::new(), position: 0, followed };
+/// Where the server keeps how far it is, if it does.
+#[derive(Clone)]
+pub enum Kept {
+    Nowhere,
+    /// Its position in the queue on disk.
+    Queue(Arc<Cursor>),
+    /// What the sequences have reached that messages come from.
+    Offsets(Arc<Offsets>),
+}
+
+/// Serves an outlet until it is closed.
+pub async fn serve<S: Server>(plan: Arc<Plan>, kept: Kept, server: S, jobs: Jobs<Load>) {
+    let (tables, reached) = (HashSet::new(), Vec::new());
+    let mut session =
+        Session { plan, kept, server, tables, position: 0, reached, followed: Followed::default() };
     while let Some(order) = jobs.next().await {
         match order {
             Order::Reopen => session.leave(),
@@ -45,44 +56,16 @@ pub async fn serve<S: Server>(plan: Arc<Plan>, cursor: Option<Arc<Cursor>>, serv
 
 struct Session<S> {
     plan: Arc<Plan>,
-    cursor: Option<Arc<Cursor>>,
+    kept: Kept,
     server: S,
     /// With a cursor: messages with numbers before it are in their tables.
     position: u64,
+    /// With offsets: what the sequences of the batch in hand have reached when it is in its tables.
+    reached: Vec<u64>,
     /// Those that were looked at on this connection.
     tables: HashSet<String>,
     /// Messages of the batch in hand.
     followed: Followed,
-}
-
-/// What is known of the messages of a batch.
-struct Account {
-    verdicts: Vec<Verdict>,
-    taken: usize,
-    refused: usize,
-}
-
-impl Account {
-    fn refuse(&mut self, place: u32, why: &str) {
-        if let Some(verdict) = self.verdicts.get_mut(place as usize) {
-            *verdict = Verdict::Refused(why.into());
-            self.refused += 1;
-        }
-    }
-
-    fn take(&mut self, places: &[u32]) {
-        for place in places {
-            if let Some(verdict) = self.verdicts.get_mut(*place as usize) {
-                *verdict = Verdict::Delivered;
-                self.taken += 1;
-            }
-        }
-    }
-
-    /// Too many were refused for it to be their fault.
-    fn is_suspicious(&self) -> bool {
-        self.taken == 0 && self.refused >= REFUSALS_MAX
-    }
 }
 
 impl<S: Server> Session<S> {
@@ -139,8 +122,10 @@ impl<S: Server> Session<S> {
             self.server.execute(statement).await.map_err(|fault| by_configuration(fault, statement))?;
         }
         self.server.ready().await?;
-        if let Some(cursor) = &self.cursor {
-            self.position = cursor.open(&mut self.server).await?;
+        match &self.kept {
+            Kept::Nowhere => {}
+            Kept::Queue(cursor) => self.position = cursor.open(&mut self.server).await?,
+            Kept::Offsets(offsets) => offsets.open(&mut self.server).await?,
         }
         Ok(())
     }
@@ -150,7 +135,7 @@ impl<S: Server> Session<S> {
             self.open().await?;
         }
         let messages = load.ends.len();
-        let there = if self.cursor.is_some() { load.before(self.position) } else { 0 };
+        let there = if matches!(self.kept, Kept::Queue(_)) { load.before(self.position) } else { 0 };
         if there > 0 {
             // What comes again is there already; what is behind it goes next.
             return Ok(Outcome::Judged {
@@ -168,8 +153,9 @@ impl<S: Server> Session<S> {
             }
         }
         if impossible.is_empty() {
-            match self.put_at_once(groups, load.until()).await {
-                Ok(()) => return Ok(Outcome::Delivered),
+            match self.put_at_once(groups, load).await {
+                Ok(there) if there.is_empty() => return Ok(Outcome::Delivered),
+                Ok(there) => return Ok(are_there(&there, vec![Verdict::Again; messages])),
                 Err(NotDone::Row { .. } | NotDone::Rows(_) | NotDone::Table(_)) => {}
                 Err(fault) => return Err(fault),
             }
@@ -179,7 +165,10 @@ impl<S: Server> Session<S> {
             let places = groups.iter().filter(|group| group.table == *table).flat_map(|group| &group.places);
             places.for_each(|place| account.refuse(*place, &why));
         }
-        self.put_carefully(groups, &mut account, load.until()).await?;
+        let there = self.put_carefully(groups, &mut account, load).await?;
+        if !there.is_empty() {
+            return Ok(are_there(&there, account.verdicts));
+        }
         let after = (!account.is_suspicious()).then_some(Duration::ZERO);
         Ok(Outcome::Judged { verdicts: account.verdicts, after })
     }
@@ -201,13 +190,32 @@ impl<S: Server> Session<S> {
     }
 
     /// All of a batch, when there is nothing wrong with it. The transaction is always written out: PostgreSQL
-    /// says that a COPY alone is complete before it looks at deferred constraints.
-    async fn put_at_once(&mut self, groups: &[Group], until: Option<u64>) -> Result<(), NotDone> {
-        self.server.execute(S::BEGIN).await?;
-        match self.put_all(groups).await {
-            Ok(()) => self.commit(until).await,
-            Err(fault) => self.undo(fault).await,
+    /// says that a COPY alone is complete before it looks at deferred constraints. Where some messages are
+    /// there already, nothing is put, and these are returned.
+    async fn put_at_once(&mut self, groups: &[Group], load: &Load) -> Result<Vec<usize>, NotDone> {
+        let there = self.begin_transaction(load).await?;
+        if there.is_empty() {
+            match self.put_all(groups).await {
+                Ok(()) => self.commit(load).await?,
+                Err(fault) => return self.undo(fault).await,
+            }
         }
+        Ok(there)
+    }
+
+    /// Begins one. Where some messages are there already, it is over again, and these are returned.
+    async fn begin_transaction(&mut self, load: &Load) -> Result<Vec<usize>, NotDone> {
+        self.server.execute(S::BEGIN).await?;
+        let Kept::Offsets(offsets) = &self.kept else { return Ok(Vec::new()) };
+        match offsets.reached(&mut self.server, &load.places).await {
+            Ok(reached) => self.reached = reached,
+            Err(fault) => return self.undo(fault).await,
+        }
+        let there = load.places.passed_over(&mut self.reached);
+        if !there.is_empty() {
+            self.server.execute("ROLLBACK").await?;
+        }
+        Ok(there)
     }
 
     async fn put_all(&mut self, groups: &[Group]) -> Result<(), NotDone> {
@@ -227,12 +235,16 @@ impl<S: Server> Session<S> {
     }
 
     /// Makes certain what was put, and the position behind it.
-    async fn commit(&mut self, until: Option<u64>) -> Result<(), NotDone> {
+    async fn commit(&mut self, load: &Load) -> Result<(), NotDone> {
         if self.followed.is_anywhere() {
             self.followed.transaction = self.server.transaction().await?;
         }
-        let moved = match (&self.cursor, until) {
-            (Some(cursor), Some(until)) => cursor.move_to(&mut self.server, until).await,
+        let until = load.until();
+        let moved = match (&self.kept, until) {
+            (Kept::Queue(cursor), Some(until)) => cursor.move_to(&mut self.server, until).await,
+            (Kept::Offsets(offsets), _) => {
+                offsets.move_to(&mut self.server, &load.places, &self.reached).await
+            }
             _ => Ok(()),
         };
         if let Err(fault) = moved {
@@ -257,14 +269,17 @@ impl<S: Server> Session<S> {
     }
 
     /// A batch with rows that the server does not take: these are found, and the others are put in their
-    /// order, all in one transaction.
+    /// order, all in one transaction. Where some are there already, nothing is put, and these are returned.
     async fn put_carefully(
         &mut self,
         groups: &[Group],
         account: &mut Account,
-        until: Option<u64>,
-    ) -> Result<(), NotDone> {
-        self.server.execute(S::BEGIN).await?;
+        load: &Load,
+    ) -> Result<Vec<usize>, NotDone> {
+        let there = self.begin_transaction(load).await?;
+        if !there.is_empty() {
+            return Ok(there);
+        }
         for group in groups {
             let is_refused =
                 |place: &u32| matches!(account.verdicts.get(*place as usize), Some(Verdict::Refused(_)));
@@ -279,8 +294,9 @@ impl<S: Server> Session<S> {
                 Err(fault) => return self.undo(fault).await,
             }
         }
-        if self.cursor.is_none() || account.refused == 0 {
-            return self.commit(until).await;
+        if matches!(self.kept, Kept::Nowhere) || account.refused == 0 {
+            self.commit(load).await?;
+            return Ok(there);
         }
         // The position may not pass a message before its letter is written: it is told alone, and the others
         // come again without it.
@@ -289,7 +305,7 @@ impl<S: Server> Session<S> {
         account.taken = 0;
         let taken = account.verdicts.iter_mut().filter(|verdict| **verdict == Verdict::Delivered);
         taken.for_each(|verdict| *verdict = Verdict::Again);
-        Ok(())
+        Ok(there)
     }
 
     async fn put_group(&mut self, group: &Group, account: &mut Account) -> Result<(), NotDone> {

@@ -137,6 +137,7 @@ fn insert(open: &mut Connection, wanted: &Insert) -> Result<Vec<(usize, u64)>, N
 
 impl Server for Sqlite {
     const BEGIN: &'static str = "BEGIN IMMEDIATE";
+    const LOCKS: &'static str = "";
 
     fn is_open(&self) -> bool {
         self.open.is_some()

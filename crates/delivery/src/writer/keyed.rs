@@ -27,6 +27,7 @@ const KEYED_FIELDS: Form = Form {
         message.extend_from_slice(text);
         flight::enclose(out, b"", &message);
     },
+    again: Form::whole,
 };
 
 impl KeyedFields {

@@ -20,6 +20,7 @@ const KEYED: Form = Form {
     name: "keys",
     bare: |message| flight::opened(message).1,
     put: |out, message| flight::enclose(out, b"", message),
+    again: Form::whole,
 };
 
 impl Keys {

@@ -16,12 +16,14 @@ pub enum Envelope {
     Sender { ipv6: bool, bytes_max: usize },
 }
 
-const PLAIN: Form = Form { name: "plain", bare: |message| message, put: put_plain };
-const COUNTED: Form = Form { name: "octet counting", bare: without_count, put: wire::octet::append };
+const PLAIN: Form = Form { name: "plain", bare: |message| message, put: put_plain, again: Form::whole };
+const COUNTED: Form =
+    Form { name: "octet counting", bare: without_count, put: wire::octet::append, again: Form::whole };
 const WITH_SENDER: Form = Form {
     name: "spoof-source",
     bare: |message| super::sender::take(message).1,
     put: super::sender::put_unknown,
+    again: Form::whole,
 };
 
 impl Envelope {

@@ -17,7 +17,7 @@ use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use flight::Limits;
 use guest::{Caller, Line};
 use reading::Kind;
-use sql_client::{Cursor, Load, Mysql, Postgres, Sqlite, load, serve};
+use sql_client::{Cursor, Kept, Load, Mysql, Offsets, Postgres, Sqlite, load, serve};
 use std::sync::{Arc, OnceLock};
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::SQL, build).needing(reading::needs)];
@@ -30,11 +30,12 @@ fn build(
     let options = writing::template_options(s, cx);
     let mut r = Reading { s, templates: &options, cx, code: "D0180", diags };
     let mut batching = Batching::read(&mut r)?;
-    let reading::Target { kind, login, plan, mut writer, address } = reading::read(&mut r)?;
+    let reading::Target { kind, login, plan, has_places, mut writer, address } = reading::read(&mut r)?;
     writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     // Rows that wait are those of these columns.
     let columns = plan.listed();
     let key = writing::key(s, &mut writer, || format!("sql({address},{columns})"));
+    let offsets = offsets(has_places, batching.workers, &mut r)?;
     let known: Arc<OnceLock<Arc<Cursor>>> = Arc::default();
     if exactly_once(&writer, batching.workers, &mut r)? {
         batching.limits.numbered = true;
@@ -52,20 +53,25 @@ fn build(
     let name = cx.id();
     let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
         let caller = Caller::at(&place);
-        let (plan, login, cursor) = (Arc::clone(&plan), Arc::clone(&login), known.get().cloned());
+        let (plan, login) = (Arc::clone(&plan), Arc::clone(&login));
+        let kept = match (known.get(), &offsets) {
+            (Some(cursor), _) => Kept::Queue(Arc::clone(cursor)),
+            (None, Some(offsets)) => Kept::Offsets(Arc::clone(offsets)),
+            (None, None) => Kept::Nowhere,
+        };
         let away = limits.away;
         let line: Line<Load> = match kind {
             Kind::Postgres => Line::open(caller, &name, away, load, move |jobs| {
                 let server = Postgres::new(Arc::clone(&plan), Arc::clone(&login));
-                serve(Arc::clone(&plan), cursor.clone(), server, jobs)
+                serve(Arc::clone(&plan), kept.clone(), server, jobs)
             }),
             Kind::Mysql => Line::open(caller, &name, away, load, move |jobs| {
                 let server = Mysql::new(Arc::clone(&plan), Arc::clone(&login));
-                serve(Arc::clone(&plan), cursor.clone(), server, jobs)
+                serve(Arc::clone(&plan), kept.clone(), server, jobs)
             }),
             Kind::Sqlite => Line::open(caller, &name, away, load, move |jobs| {
                 let server = Sqlite::new(Arc::clone(&plan), Arc::clone(&login));
-                serve(Arc::clone(&plan), cursor.clone(), server, jobs)
+                serve(Arc::clone(&plan), kept.clone(), server, jobs)
             }),
         };
         line.sink(limits, &place.counters)
@@ -73,6 +79,24 @@ fn build(
     let described = ("sql", format!("sql,{address}"));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
     Ok(DestinationDriver { key, destination })
+}
+
+/// Where it is kept what the sequences have reached that messages come from, if that is asked for.
+fn offsets(has_places: bool, workers: usize, r: &mut Reading<'_>) -> Result<Option<Arc<Offsets>>, Reported> {
+    if !has_places {
+        return Ok(None);
+    }
+    if r.s.bool("exactly-once").unwrap_or(false) {
+        let text = "exactly-once(yes) knows by its queue what comes again, and offsets() by the source";
+        return r.wrong("offsets", text, "leave one of them out");
+    }
+    if workers > 1 {
+        let text = "offsets() needs what comes from one sequence in its order, and several workers share it";
+        return r.wrong("offsets", text, "leave workers() out, and start more collectors instead");
+    }
+    // The same on every machine of the group.
+    let name = r.s.text("persist-name").map_or_else(|| r.cx.id(), str::to_owned);
+    Ok(Some(Arc::new(Offsets::of(&name))))
 }
 
 /// Whether it is asked for, and can be had.

@@ -2,6 +2,7 @@
 
 mod exactly_once;
 mod mariadb;
+mod offsets;
 mod postgres;
 pub mod sqlite;
 mod unique;

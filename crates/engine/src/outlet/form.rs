@@ -13,9 +13,17 @@ pub struct Form {
     pub bare: fn(&[u8]) -> &[u8],
     /// Appends a bare message in this form.
     pub put: fn(&mut Vec<u8>, &[u8]),
+    /// What of a message, in this form, goes to the end of the queue once more, by hand: it has lost its place
+    /// among others.
+    pub again: fn(&[u8]) -> &[u8],
 }
 
 impl Form {
+    /// All of it: for forms that say nothing of a message's place.
+    pub fn whole(message: &[u8]) -> &[u8] {
+        message
+    }
+
     /// The messages of a chunk that are not dealt with, whole, in another form.
     pub(super) fn to(self, other: Form, mut chunk: Chunk) -> Chunk {
         if self.name == other.name {
@@ -48,6 +56,11 @@ impl Outlet {
         self.form.get()
     }
 
+    /// What of a message goes to its end once more.
+    pub(crate) fn again<'m>(&self, message: &'m [u8]) -> &'m [u8] {
+        self.form().map_or(message, |form| (form.again)(message))
+    }
+
     /// A message as people are shown it.
     pub(crate) fn shown<'m>(&self, message: &'m [u8]) -> &'m [u8] {
         match self.form() {
@@ -63,12 +76,14 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_chunk_gets_another_form() {
-        let plain = Form { name: "plain", bare: |m| m, put: |out, m| out.extend_from_slice(m) };
+        let put = |out: &mut Vec<u8>, message: &[u8]| out.extend_from_slice(message);
+        let plain = Form { name: "plain", bare: |m| m, put, again: Form::whole };
         let put = |out: &mut Vec<u8>, message: &[u8]| {
             out.push(b'<');
             out.extend_from_slice(message);
         };
-        let marked = Form { name: "marked", bare: |m| m.strip_prefix(b"<").unwrap_or(m), put };
+        let bare = |m: &[u8]| m.strip_prefix(b"<").unwrap_or(m);
+        let marked = Form { name: "marked", bare, put, again: Form::whole };
         let mut chunk = Chunk::of(b"abbccc".to_vec(), vec![1, 3, 6]).expect("a chunk");
         chunk.flow_control = true;
         chunk.skip(1);

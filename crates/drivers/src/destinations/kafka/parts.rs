@@ -28,6 +28,7 @@ const PARTED: Form = Form {
     name: "kafka parts",
     bare: |message| kafka::envelope::value(message).unwrap_or(message),
     put: |out, message| kafka::envelope::begin(out, b"", b"", message, 0),
+    again: Form::whole,
 };
 
 /// The texts of a template, one for each message.

@@ -42,6 +42,7 @@ const RECORDS: Form = Form {
         otlp::put_text(&mut record, text);
         flight::enclose(out, &key, &record);
     },
+    again: Form::whole,
 };
 
 impl Records {

@@ -13,8 +13,12 @@ use template::RenderContext;
 pub struct Packed(Mutex<Vec<Packer>>);
 
 /// What waits from before it was for a class is a message of which only the text is known.
-const PACKED: Form =
-    Form { name: "messages", bare: |packed| packed_message(packed).unwrap_or(packed), put: put_text };
+const PACKED: Form = Form {
+    name: "messages",
+    bare: |packed| packed_message(packed).unwrap_or(packed),
+    put: put_text,
+    again: Form::whole,
+};
 
 fn put_text(out: &mut Vec<u8>, text: &[u8]) {
     let mut batch = Batch::new(Vec::new(), Arc::new(Context::local("", "", "")), Stamp::now(0));

@@ -38,6 +38,8 @@ pub struct Target {
     pub kind: Kind,
     pub login: Login,
     pub plan: Plan,
+    /// Messages have places, by which it is known what comes again.
+    pub has_places: bool,
     /// Without its disk-buffer().
     pub writer: Writer,
     /// For names.
@@ -56,6 +58,8 @@ pub fn read(r: &mut Reading<'_>) -> Result<Target, Reported> {
     let (columns, values) = columns(r)?;
     let indexes = names_of_columns(r, "indexes", &columns)?;
     let unique = unique(r, &columns)?;
+    let place = place(r)?;
+    let has_places = place.is_some();
     let literal = table.literal().map(|name| String::from_utf8_lossy(name).into_owned());
     let shown = s.template("table").map_or("messages", |table| table.text.as_str());
     let word = kind.word();
@@ -65,7 +69,7 @@ pub fn read(r: &mut Reading<'_>) -> Result<Target, Reported> {
     };
     let text = |name: &str| s.text(name).unwrap_or_default().to_owned();
     let null = s.text("null").map(|null| null.as_bytes().to_vec());
-    let parts = RowParts::new(values, literal.is_none(), null);
+    let parts = RowParts::new(place, values, literal.is_none(), null);
     // The text of each message is the name of its table, where that is not the same for all.
     let named = if literal.is_some() { r.own_template("")? } else { table };
     let mut writer = Writer::new(named, r.cx.identity);
@@ -82,7 +86,7 @@ pub fn read(r: &mut Reading<'_>) -> Result<Target, Reported> {
     };
     // Each batch is a transaction anyway.
     let _ = s.flag("flags", "explicit-commits");
-    Ok(Target { kind, login, plan, writer, address })
+    Ok(Target { kind, login, plan, has_places, writer, address })
 }
 
 /// SQLite's database is a file, with others that come and go beside it.
@@ -243,6 +247,20 @@ fn unique(r: &mut Reading<'_>, columns: &[Column]) -> Result<Vec<String>, Report
         return r.wrong_at(at, text, "name columns whose values come from messages");
     }
     Ok(unique)
+}
+
+/// The templates of offsets().
+fn place(r: &mut Reading<'_>) -> Result<Option<[Arc<Template>; 2]>, Reported> {
+    if !r.s.is_set("offsets") {
+        return Ok(None);
+    }
+    let texts: Option<Vec<(&str, _)>> =
+        r.s.args("offsets").iter().map(|arg| Some((arg.text()?, arg.span))).collect();
+    let [(name, at), (number, number_at)] = texts.as_deref().unwrap_or_default() else {
+        let help = "write `offsets(\"${.kafka.topic}/${.kafka.partition}\" \"${.kafka.offset}\")`";
+        return r.wrong("offsets", "offsets() takes the name of a sequence and the number in it", help);
+    };
+    Ok(Some([r.compile(name, *at)?, r.compile(number, *number_at)?]))
 }
 
 const NAMES: &str = "letters, digits and `_`, with a letter at the front; schemas of tables end with `.`";

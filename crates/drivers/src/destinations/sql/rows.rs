@@ -4,7 +4,7 @@ use delivery::writer::Parts;
 use engine::{Chunk, Form};
 use parking_lot::Mutex;
 use record::{Batch, Demand};
-use sql_client::{row, sanitize};
+use sql_client::{place, row, sanitize};
 use std::sync::Arc;
 use template::{RenderContext, Template};
 
@@ -16,6 +16,8 @@ pub enum Value {
 }
 
 pub struct RowParts {
+    /// The name of the sequence that a message comes from, and its number in it.
+    place: Option<[Arc<Template>; 2]>,
     values: Vec<Value>,
     /// The text of the message is the name of its table.
     by_message: bool,
@@ -28,11 +30,16 @@ pub struct RowParts {
 /// What waits from before it was for a database has one field.
 const ROWS: Form = Form {
     name: "sql rows",
-    bare: |row| row.strip_suffix(b"\n").unwrap_or(row),
+    bare: |row| {
+        let row = place::without(row);
+        row.strip_suffix(b"\n").unwrap_or(row)
+    },
     put: |out, message| {
         row::append(out, message);
         out.push(b'\n');
     },
+    // Others of its sequence have been put, and it has not.
+    again: place::without,
 };
 
 /// The texts of a column, one for each message.
@@ -51,15 +58,22 @@ fn text<'a>((bytes, ends): (&'a [u8], &[u32]), at: usize) -> &'a [u8] {
 }
 
 impl RowParts {
-    pub fn new(values: Vec<Value>, by_message: bool, null: Option<Vec<u8>>) -> RowParts {
-        RowParts { values, by_message, null, spare: Mutex::default() }
+    pub fn new(
+        place: Option<[Arc<Template>; 2]>,
+        values: Vec<Value>,
+        by_message: bool,
+        null: Option<Vec<u8>>,
+    ) -> RowParts {
+        RowParts { place, values, by_message, null, spare: Mutex::default() }
     }
 
+    /// Those of the place first.
     fn templates(&self) -> impl Iterator<Item = &Arc<Template>> {
-        self.values.iter().filter_map(|value| match value {
+        let values = self.values.iter().filter_map(|value| match value {
             Value::Template(template) => Some(template),
             Value::Fixed(_) => None,
-        })
+        });
+        self.place.iter().flatten().chain(values)
     }
 
     fn append(&self, out: &mut Vec<u8>, column: &Column, at: usize) {
@@ -114,14 +128,21 @@ impl Parts for RowParts {
         }
         let length: usize = columns.iter().map(|column| column.bytes.len() + column.ends.len()).sum();
         chunk.bytes.reserve(texts.0.len() + length + texts.1.len() * (self.values.len() + 1));
+        let (place, values) =
+            columns.split_at_checked(2 * usize::from(self.place.is_some())).unwrap_or_default();
         for at in 0..texts.1.len() {
+            if let [name, number] = place {
+                let (name, number) =
+                    (text((&name.bytes, &name.ends), at), text((&number.bytes, &number.ends), at));
+                place::append(&mut chunk.bytes, name, number);
+            }
             if self.by_message {
                 let begin = chunk.bytes.len();
                 chunk.bytes.extend_from_slice(text(texts, at));
                 sanitize(chunk.bytes.get_mut(begin..).unwrap_or_default());
                 chunk.bytes.push(b'\t');
             }
-            let mut rendered = columns.iter();
+            let mut rendered = values.iter();
             for (nth, value) in self.values.iter().enumerate() {
                 if nth > 0 {
                     chunk.bytes.push(b'\t');

@@ -88,6 +88,15 @@ static DATABASE: Group = Group {
         )
         .sample("no"),
         Opt::new(
+            "offsets",
+            Kind::Any,
+            Preset::None,
+            "The sequence that a message comes from, and its number in it: `offsets(\"${.kafka.topic}/${.kafka.partition}\" \"${.kafka.offset}\")`. \
+             How far each sequence is in the tables is kept in `penstock_offsets`, in the transaction that puts the rows; what comes again from \
+             it counts as delivered and is passed over. Needs one worker. Only in penstock.",
+        )
+        .sample("\"$HOST\" \"$SEQNUM\""),
+        Opt::new(
             "dbd-option",
             Kind::Any,
             Preset::None,
