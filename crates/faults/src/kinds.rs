@@ -20,6 +20,7 @@ mod rltp;
 mod storm;
 mod syscalls;
 mod take_over;
+mod upgrade;
 
 use crate::trial::{Plan, Verdict};
 
@@ -55,6 +56,7 @@ pub const ALL: &[Kind] = &[
     Kind { name: "rltp-link-cut", rounds: [2, 20, 200], run: rltp::link_cut },
     Kind { name: "certificates", rounds: [2, 20, 200], run: certificates::rotated },
     Kind { name: "take-over", rounds: [2, 20, 200], run: take_over::run },
+    Kind { name: "upgrade", rounds: [0, 4, 20], run: upgrade::run },
     Kind { name: "estate", rounds: [0, 1, 5], run: estate::run },
     Kind { name: "estate-rltp", rounds: [0, 1, 10], run: estate_rltp::run },
     Kind { name: "reload-at-capacity", rounds: [2, 8, 40], run: reloads::at_capacity },

@@ -47,6 +47,9 @@ struct Options {
     /// The binary to harm [default: PENSTOCK_BIN, or the one built here].
     #[arg(long, value_name = "PATH")]
     penstock: Option<PathBuf>,
+    /// A binary of an earlier version, for the fault `upgrade`; scripts/earlier builds one.
+    #[arg(long, value_name = "PATH")]
+    from: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
             jobs: options.jobs.max(1),
             long: options.long,
             short: options.short,
+            from: options.from.clone(),
         };
         let ran = catch_unwind(AssertUnwindSafe(|| (kind.run)(&plan)));
         let outcome = ran.unwrap_or_else(|_| trial::Verdict::Ran {

@@ -19,6 +19,8 @@ pub struct Plan {
     pub long: bool,
     /// Other things run beside it: times say nothing.
     pub short: bool,
+    /// The program of an earlier version.
+    pub from: Option<PathBuf>,
 }
 
 pub enum Verdict {

@@ -63,6 +63,7 @@ pub struct Start<'a> {
     limits: Vec<String>,
     state: Option<PathBuf>,
     tracer: Vec<String>,
+    program: Option<PathBuf>,
 }
 
 impl<'a> Start<'a> {
@@ -100,6 +101,13 @@ impl<'a> Start<'a> {
         self
     }
 
+    /// Another binary than the one under test: an earlier version, which does not know the arguments of
+    /// `PENSTOCK_ARGS`.
+    pub fn program(mut self, path: &Path) -> Start<'a> {
+        self.program = Some(path.to_owned());
+        self.free()
+    }
+
     /// Runs it below another program, whose words come first on the command line.
     pub fn under(mut self, tracer: &[&str]) -> Start<'a> {
         self.tracer.extend(tracer.iter().map(|word| (*word).to_owned()));
@@ -120,17 +128,18 @@ impl<'a> Start<'a> {
         let (config, _) = self.lab.write_config(CONFIG, &self.config);
         let state = self.state.unwrap_or_else(|| self.lab.path(STATE));
         std::fs::create_dir_all(&state).expect("a state folder");
+        let program: &Path = self.program.as_ref().map_or_else(|| binary(), |path| path.as_path());
         // Through a shell only where a limit is asked for; `exec` keeps the process id.
         let mut command = match (self.limits.is_empty(), self.tracer.split_first()) {
-            (true, None) => Command::new(binary()),
+            (true, None) => Command::new(program),
             (true, Some((tracer, words))) => {
                 let mut command = Command::new(tracer);
-                command.args(words).arg(binary());
+                command.args(words).arg(program);
                 command
             }
             (false, _) => {
                 let mut shell = Command::new("/bin/sh");
-                shell.arg("-c").arg(format!("{}exec \"$0\" \"$@\"", self.limits.concat())).arg(binary());
+                shell.arg("-c").arg(format!("{}exec \"$0\" \"$@\"", self.limits.concat())).arg(program);
                 shell
             }
         };
@@ -151,6 +160,7 @@ impl Penstock {
             limits: Vec::new(),
             state: None,
             tracer: Vec::new(),
+            program: None,
         }
     }
 

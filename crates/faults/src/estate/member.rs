@@ -1,6 +1,7 @@
 //! A program of an estate: started, killed, replaced by its successor, stopped.
 
 use crate::trial::{gaps, ledger, ledger_at, reached};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use testkit::{Lab, Penstock, Signal};
 
@@ -14,6 +15,8 @@ pub struct Member {
     pub name: String,
     pub lab: Lab,
     config: String,
+    /// The program of another version, until its successor takes over.
+    program: Option<PathBuf>,
     running: Option<Penstock>,
     /// The longest start, in milliseconds.
     pub restart_ms: u64,
@@ -22,14 +25,23 @@ pub struct Member {
 impl Member {
     /// Starts it; in the configuration places are filled in as a lab does.
     pub fn start(name: String, lab: Lab, config: String) -> Member {
-        let mut member = Member { name, lab, config, running: None, restart_ms: 0 };
+        Member::of(None, name, lab, config)
+    }
+
+    /// The same with the program of another version.
+    pub fn of(program: Option<PathBuf>, name: String, lab: Lab, config: String) -> Member {
+        let mut member = Member { name, lab, config, program, running: None, restart_ms: 0 };
         member.begin();
         member
     }
 
     fn begin(&mut self) {
         let began = Instant::now();
-        self.running = Some(Penstock::configure(&self.lab, &self.config).ready());
+        let mut start = Penstock::configure(&self.lab, &self.config);
+        if let Some(program) = &self.program {
+            start = start.program(program);
+        }
+        self.running = Some(start.ready());
         self.restart_ms = self.restart_ms.max(began.elapsed().as_millis() as u64);
     }
 
@@ -46,6 +58,7 @@ impl Member {
     /// Its successor takes over. `began`: called when that one runs.
     pub fn upgrade(&mut self, began: impl FnOnce()) -> Result<(), String> {
         let Some(mut old) = self.running.take() else { return Ok(()) };
+        self.program = None;
         let said = |old: &Penstock| old.log().matches(TAKEN).count();
         let before = said(&old);
         let start = Penstock::configure(&self.lab, &self.config).arg("--take-over");
@@ -60,6 +73,11 @@ impl Member {
             true => Ok(()),
             false => Err(format!("{}: the take-over does not come to its end", self.name)),
         }
+    }
+
+    /// How many of its messages wait.
+    pub fn waiting(&self) -> u64 {
+        self.running.as_ref().and_then(|running| ledger_at(running.state())).map_or(0, |l| l.waiting())
     }
 
     /// Nothing waits any more, the ledger adds up, and it ends in order; otherwise what is wrong.
