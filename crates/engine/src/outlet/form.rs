@@ -77,13 +77,13 @@ mod tests {
     #[test]
     fn what_is_left_of_a_chunk_gets_another_form() {
         let put = |out: &mut Vec<u8>, message: &[u8]| out.extend_from_slice(message);
-        let plain = Form { name: "plain", bare: |m| m, put, again: Form::whole };
+        let plain = Form { name: "plain", bare: Form::whole, put, again: Form::whole };
         let put = |out: &mut Vec<u8>, message: &[u8]| {
             out.push(b'<');
             out.extend_from_slice(message);
         };
-        let bare = |m: &[u8]| m.strip_prefix(b"<").unwrap_or(m);
-        let marked = Form { name: "marked", bare, put, again: Form::whole };
+        let marked =
+            Form { name: "marked", bare: |m| m.strip_prefix(b"<").unwrap_or(m), put, again: Form::whole };
         let mut chunk = Chunk::of(b"abbccc".to_vec(), vec![1, 3, 6]).expect("a chunk");
         chunk.flow_control = true;
         chunk.skip(1);
