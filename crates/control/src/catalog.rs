@@ -4,6 +4,7 @@
 
 mod certificates;
 mod disk_buffer;
+mod kubernetes;
 mod metrics;
 
 use crate::counters::{Counter, PromName, State};
@@ -11,6 +12,7 @@ use crate::ledger::{Ledger, Row};
 
 pub use certificates::certificates;
 pub use disk_buffer::{DiskLog, DiskQueue, Times, disk_log, disk_queue};
+pub use kubernetes::{Pods, kubernetes};
 pub use metrics::{METRICS, Metric};
 
 type Labels = Vec<(&'static str, String)>;

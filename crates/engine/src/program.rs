@@ -1,6 +1,7 @@
 //! A compiled configuration's log paths: what a worker runs on a batch. Immutable, shared by all workers.
 
 mod calls;
+mod gates;
 mod leads;
 mod ops;
 pub(crate) mod spoils;
@@ -16,6 +17,7 @@ use crate::turns::PLACES_MAX;
 use crate::watch::{At, Statement};
 use diag::Span;
 use filter::{Called, Filter, FilterContext, FilterSet, Wanted};
+use parsers::Gate;
 use parsers::correlation::State;
 use record::{Batch, Demand, Stamp};
 use rewrite::Rewrite;
@@ -161,6 +163,7 @@ impl Program {
         narrow(&mut self.source_steps, &demand);
         narrow_branches(&mut self.branches, &demand);
         self.demand = demand;
+        self.gates = self.find_gates();
         self.states.clear();
         number(&mut self.source_steps, &mut self.states);
         number_branches(&mut self.branches, &mut self.states);
@@ -346,6 +349,8 @@ pub struct Program {
     pub share_max: Option<usize>,
     /// The contexts of its parsers, by [`ParseStep::place`].
     pub states: Vec<Arc<dyn State>>,
+    /// What its parsers want to know before a file is read.
+    pub gates: Vec<Arc<dyn Gate>>,
     /// What is read of a message anywhere on its way.
     pub demand: Demand,
     /// Which stored matches of regular expressions anything reads: the others are not stored.

@@ -3,6 +3,7 @@
 use crate::answer::Answer;
 use crate::connect::Network;
 use crate::exchange::{Connection, Failure, Whole};
+use crate::streamed::Streamed;
 use crate::url::Url;
 use crate::wire::Passed;
 use hyper::body::Bytes;
@@ -79,6 +80,27 @@ impl Caller {
     }
 
     async fn ask_on(&self, connection: &mut Connection, question: &Question) -> Result<Answer, Failure> {
+        let request = self.request(question)?;
+        connection.ask_for(request, question.body.len() as u64, self.is_raw).await
+    }
+
+    /// Asks on a connection of its own for what is read as it comes. The head of the answer has to be there
+    /// within that time.
+    pub async fn listen(&self, question: &Question, patience: Duration) -> Result<Streamed, Failure> {
+        let begin = async {
+            let passed: Arc<Passed> = Arc::default();
+            let wire = self.network.connect(&self.url, &passed).await?;
+            let mut connection = Connection::new(wire, passed, &self.url).await?;
+            let begun = connection.begin(self.request(question)?, question.body.len() as u64).await?;
+            Ok(Streamed::new(begun, connection))
+        };
+        match tokio::time::timeout(patience, begin).await {
+            Ok(streamed) => streamed,
+            Err(_) => Err(Failure::Unknown(format!("{}: no answer", self.url.authority))),
+        }
+    }
+
+    fn request(&self, question: &Question) -> Result<Request<Whole>, Failure> {
         let wrong = |error: &dyn std::fmt::Display| Failure::Away(format!("`{}`: {error}", question.target));
         let mut request = Request::new(Whole::new(question.body.clone()));
         *request.method_mut() = question.method.clone();
@@ -86,6 +108,6 @@ impl Caller {
         *request.headers_mut() = question.headers.clone();
         let host = HeaderValue::from_str(&self.url.authority).map_err(|error| wrong(&error))?;
         request.headers_mut().entry(HOST).or_insert(host);
-        connection.ask_for(request, question.body.len() as u64, self.is_raw).await
+        Ok(request)
     }
 }

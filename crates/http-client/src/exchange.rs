@@ -5,9 +5,9 @@ use crate::channel::Channel;
 use crate::url::Url;
 use crate::wire::{Passed, Wire};
 use diag::Fault;
-use hyper::Request;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::client::conn::http1::{self, SendRequest};
+use hyper::{HeaderMap, Request};
 use std::convert::Infallible;
 use std::error::Error;
 use std::future::poll_fn;
@@ -119,37 +119,48 @@ impl Connection {
         body_bytes: u64,
         is_raw: bool,
     ) -> Result<Answer, Failure> {
-        let (written, read) = (self.passed.written(), self.passed.read());
-        let is_kept = self.carried > 0;
-        self.carried += 1;
-        let response = match self.sender.send_request(request).await {
-            Ok(response) => response,
-            Err(error) => {
-                let sent = self.passed.written() - written;
-                let why = self.passed.broken().unwrap_or_else(|| said(&error));
-                let why = format!("{}: {why}", self.url.authority);
-                let is_silent = self.passed.read() == read;
-                return Err(match () {
-                    () if sent == 0 && is_kept && is_silent => Failure::Stale,
-                    () if sent < body_bytes || sent == 0 || self.passed.broken().is_some() => {
-                        Failure::Away(why)
-                    }
-                    () => Failure::Unknown(why),
-                });
-            }
-        };
-        let status = response.status().as_u16();
-        let headers = response.headers().clone();
-        let (body, is_whole) = read_all(response.into_body()).await;
+        let (status, headers, body) = self.begin(request, body_bytes).await?;
+        let (body, is_whole) = read_all(body).await;
         Ok(match is_raw {
             true => Answer::raw(status, headers, body, is_whole),
             false => Answer::new(status, headers, body, is_whole),
         })
     }
+
+    /// Sends a request and reads the head of the answer; its body is to be read to the end before the next
+    /// request.
+    pub async fn begin(
+        &mut self,
+        request: Request<Whole>,
+        body_bytes: u64,
+    ) -> Result<(u16, HeaderMap, Incoming), Failure> {
+        let (written, read) = (self.passed.written(), self.passed.read());
+        let is_kept = self.carried > 0;
+        self.carried += 1;
+        match self.sender.send_request(request).await {
+            Ok(response) => {
+                let (head, body) = response.into_parts();
+                Ok((head.status.as_u16(), head.headers, body))
+            }
+            Err(error) => {
+                let sent = self.passed.written() - written;
+                let why = self.passed.broken().unwrap_or_else(|| said(&error));
+                let why = format!("{}: {why}", self.url.authority);
+                let is_silent = self.passed.read() == read;
+                Err(match () {
+                    () if sent == 0 && is_kept && is_silent => Failure::Stale,
+                    () if sent < body_bytes || sent == 0 || self.passed.broken().is_some() => {
+                        Failure::Away(why)
+                    }
+                    () => Failure::Unknown(why),
+                })
+            }
+        }
+    }
 }
 
 /// The body of an answer, and whether that is all of it.
-async fn read_all(mut incoming: Incoming) -> (Vec<u8>, bool) {
+pub async fn read_all(mut incoming: Incoming) -> (Vec<u8>, bool) {
     let mut body = Vec::new();
     loop {
         match poll_fn(|cx| Pin::new(&mut incoming).poll_frame(cx)).await {

@@ -21,6 +21,7 @@ mod proxies;
 mod request;
 mod servers;
 mod session;
+mod streamed;
 #[cfg(test)]
 mod tests;
 mod url;
@@ -42,5 +43,6 @@ pub use proxies::Proxies;
 pub use request::{Load, keys, load};
 pub use servers::Servers;
 pub use session::serve;
+pub use streamed::Streamed;
 pub use url::{Url, percent_decoded};
 pub use wire::Passed;

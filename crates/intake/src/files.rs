@@ -1,6 +1,7 @@
 //! Files that are followed as they are written, over rotation and restarts, from where the last reader was.
 
 mod acks;
+mod beginning;
 mod encoded;
 mod follow;
 mod followed;

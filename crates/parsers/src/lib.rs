@@ -18,6 +18,7 @@ pub mod group_lines;
 pub mod grouping_by;
 mod input;
 pub mod json;
+pub mod kubernetes;
 pub mod kv;
 mod learned;
 pub mod map_value_pairs;
@@ -47,7 +48,7 @@ mod testing;
 pub use build::{Build, BuildParser};
 pub use learned::say_left_out;
 pub use options::ON_ERROR;
-pub use parse::{Parse, Writes};
+pub use parse::{Gate, Parse, Writes};
 
 use conf_schema::Component;
 
@@ -63,6 +64,7 @@ pub const ALL: &[(&Component, BuildParser)] = &[
     (&grouping_by::GROUPING_BY, grouping_by::build),
     (&geoip2::GEOIP2, geoip2::build),
     (&json::JSON_PARSER, json::build),
+    (&kubernetes::KUBERNETES_PODS, kubernetes::build),
     (&kv::KV_PARSER, kv::build),
     (&kv::LINUX_AUDIT_PARSER, kv::build_audit),
     (&map_value_pairs::MAP_VALUE_PAIRS, map_value_pairs::build),
@@ -103,6 +105,11 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "A0107",
         "a database of addresses cannot be read",
         "The file of geoip2() could not be read, or is not in MaxMind's format.",
+    ),
+    (
+        "A0109",
+        "an API server of Kubernetes cannot be asked",
+        "An option of kubernetes-pods() means nothing, or a file that it names cannot be read. The message says which.",
     ),
     (
         "A0108",

@@ -1,9 +1,11 @@
 //! What every parser offers the engine.
 
 use crate::correlation::State;
+use crate::kubernetes::pods::Wake;
 use filter::{Filter, FilterContext};
 use record::{Batch, Demand, NameId};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A compiled parser. Shared by all workers; each brings its [`FilterContext`].
 pub trait Parse: Send + Sync {
@@ -34,6 +36,11 @@ pub trait Parse: Send + Sync {
         None
     }
 
+    /// What it wants to know before the first message of a file comes.
+    fn gate(&self) -> Option<Arc<dyn Gate>> {
+        None
+    }
+
     /// The contexts of a parser that keeps messages. Such a parser is run with an empty selection once a
     /// second, may add records to the batch and put them into the selection, and sees the batches of a
     /// connection in their order.
@@ -46,6 +53,15 @@ pub trait Parse: Send + Sync {
     fn with_state(&self, _state: Option<Arc<dyn State>>) -> Option<Arc<dyn Parse>> {
         None
     }
+}
+
+/// What has to be known of a file before its messages are taken: it is not read until then, for a while.
+/// Nothing of it is lost or held meanwhile, and other files are read.
+pub trait Gate: Send + Sync {
+    /// Whether the file may be read now; once it may, nobody asks again. `waited`: how long that was not so,
+    /// `None` the first time. Then, `wake` makes what is called as soon as it may; whoever asks does so once
+    /// a second besides.
+    fn is_open(&self, file: &[u8], waited: Option<Duration>, wake: &dyn Fn() -> Wake) -> bool;
 }
 
 /// What a parser may change.

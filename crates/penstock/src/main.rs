@@ -67,6 +67,8 @@ fn main() -> ExitCode {
 
 /// What is called, by its name or by the arguments.
 fn command() -> ExitCode {
+    #[cfg(feature = "kubernetes")]
+    kubernetes::install();
     let args: Vec<OsString> = std::env::args_os().collect();
     let called = CalledAs::from_program(args.first().map_or("".as_ref(), OsString::as_os_str));
     match called {

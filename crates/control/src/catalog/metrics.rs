@@ -83,6 +83,22 @@ pub const METRICS: &[Metric] = &[
     },
     Metric { name: "last_config_reload_timestamp_seconds", help: "when the configuration was last read" },
     Metric {
+        name: "kubernetes_failed_requests_total",
+        help: "requests to an API server of Kubernetes that brought nothing, by server",
+    },
+    Metric { name: "kubernetes_lists_total", help: "lists of the pods of a node that were read whole" },
+    Metric {
+        name: "kubernetes_messages_total",
+        help: "messages of containers, by whether their pod was known when they came by",
+    },
+    Metric { name: "kubernetes_pods", help: "names of pods that are known" },
+    Metric { name: "kubernetes_pods_bytes", help: "bytes of what is known of pods" },
+    Metric {
+        name: "kubernetes_pods_left_out_total",
+        help: "pods that were let go for want of room although they may be wanted",
+    },
+    Metric { name: "kubernetes_watch_events_total", help: "events that told of pods of a node" },
+    Metric {
         name: "last_successful_config_reload_timestamp_seconds",
         help: "when the configuration was last read with success",
     },

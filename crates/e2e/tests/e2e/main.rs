@@ -52,6 +52,7 @@ mod journal;
 mod kafka;
 mod kafka_source;
 mod kept;
+mod kubernetes;
 mod last_run;
 mod ledger;
 mod library;

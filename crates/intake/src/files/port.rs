@@ -1,6 +1,7 @@
 //! The reader of one file: a port without a descriptor in the readiness loop, woken when there is something
 //! to read.
 
+use super::beginning::Beginning;
 use super::followed::{Drained, Ended, Followed};
 use super::tail::{Step, Tail};
 use engine::reader::SLAB_BYTES;
@@ -62,6 +63,7 @@ pub struct FilePort {
     grown: Instant,
     /// When it was looked at how the file begins.
     checked: Instant,
+    beginning: Beginning,
     queued: bool,
     /// It is read to its end and will not be opened again.
     finished: bool,
@@ -97,6 +99,7 @@ impl FilePort {
             let_go: false,
             grown: now,
             checked: now,
+            beginning: Beginning::default(),
             queued: false,
             finished: false,
             panicked: false,
@@ -236,7 +239,8 @@ impl FilePort {
 
 impl Port for FilePort {
     fn turn(&mut self, cx: &mut PortContext) -> After {
-        if !self.followed.may_begin() {
+        if !self.followed.may_begin() || !self.beginning.may_be(&self.feed.source, &self.path, &self.followed)
+        {
             return After::Idle;
         }
         let followed = &self.followed;
@@ -273,7 +277,9 @@ impl Port for FilePort {
 
     fn retry(&self) -> bool {
         // Whoever lets it go gives it a turn.
-        self.let_go || (self.options.multi_line_timeout.is_some() && self.tail.has_rest())
+        self.let_go
+            || self.beginning.is_awaited()
+            || (self.options.multi_line_timeout.is_some() && self.tail.has_rest())
     }
 
     fn panicked(&mut self) {

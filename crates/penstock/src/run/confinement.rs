@@ -214,10 +214,20 @@ fn of_configuration(configuration: &Configuration, plan: &Plan) -> Rules {
             allow_searched(&mut rules, &folder);
         });
     }
+    #[cfg(feature = "kubernetes")]
+    add_kubernetes(&mut rules);
     kerberos_files().iter().for_each(|path| allow_there(&mut rules, path, Access::Read));
     named::add(&mut rules, &config.preprocessed);
     add_globals(&mut rules, &plan.globals);
     rules
+}
+
+/// The API servers that parsers ask for pods, and what is shown to them.
+#[cfg(feature = "kubernetes")]
+fn add_kubernetes(rules: &mut Rules) {
+    let kubernetes::Surroundings { ports, files } = kubernetes::surroundings();
+    rules.connects.iter_mut().for_each(|all| all.extend(&ports));
+    files.iter().for_each(|path| reads(rules, path));
 }
 
 /// A folder in which programs are looked for, and Python's own where the one in it is a link to elsewhere.

@@ -59,6 +59,8 @@ pub fn of_program(view: &View, gone: Gone, shared: &Shared) -> Vec<Counter> {
     counters.extend(catalog::internal_events(internal, oplog::logger().lost()));
     #[cfg(feature = "python")]
     counters.extend(python::failures().into_iter().flat_map(|f| catalog::python(&f.class, f.raised, f.lost)));
+    #[cfg(feature = "kubernetes")]
+    counters.extend(kubernetes::statistics().iter().flat_map(of_pods));
     shared.durable.places().iter().for_each(|place| of_log(place, &mut counters));
     let probed = parsers::metrics_probe::snapshot();
     counters.extend(probed.into_iter().map(|m| catalog::probed(m.key, m.labels, m.value)));
@@ -148,6 +150,22 @@ fn of_destination(id: &str, destination: &dyn Destination, counters: &mut Vec<Co
             memory: on_disk.memory_bytes,
         }));
     }
+}
+
+/// A server of Kubernetes that is asked for pods.
+#[cfg(feature = "kubernetes")]
+fn of_pods(of: &kubernetes::Statistics) -> Vec<Counter> {
+    catalog::kubernetes(&catalog::Pods {
+        server: &of.server,
+        known: of.with,
+        unknown: of.without,
+        events: of.events,
+        lists: of.lists,
+        failed: of.failures,
+        pods: of.pods as u64,
+        bytes: of.bytes as u64,
+        left_out: of.left_out,
+    })
 }
 
 /// A log on disk that destinations with disk-buffer() share.
