@@ -24,12 +24,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
 )
 
 // Each of these is one choice; every combination of them is rendered.
 var choices = [][]string{
-	{"agent: {enabled: false}", "agent: {sandbox: if-possible, linkedFolders: [/var/log/pods], podLabels: {a: b}, nodeSelector: {kubernetes.io/os: linux}}",
+	{"agent: {enabled: false}", "agent: {podMetadata: false, sandbox: if-possible, linkedFolders: [/var/log/pods], podLabels: {a: b}, nodeSelector: {kubernetes.io/os: linux}}",
 		"agent: {priorityClassName: high, extraEnv: [{name: A, value: b}], affinity: {nodeAffinity: {}}, extraConfig: \"source s_more { internal(); };\"}"},
 	{"aggregator: {enabled: false}",
 		"aggregator: {replicas: 3, destination: \"network(\\\"siem.example.com\\\" port(514) disk-buffer(reliable(yes) capacity-bytes(10GiB)));\"}",
@@ -37,10 +38,10 @@ var choices = [][]string{
 		"aggregator: {autoscaling: {enabled: true, targetWaitingEvents: \"1000\"}, topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]}",
 		"aggregator: {autoscaling: {enabled: true, targetCPUUtilizationPercentage: 0, targetWaitingEvents: \"5\"}, podDisruptionBudget: {enabled: false}, persistence: {storageClassName: fast}}"},
 	{"networkPolicy: {enabled: false}",
-		"networkPolicy: {enabled: true, from: [{ipBlock: {cidr: 10.0.0.0/8}}], consoleFrom: [{namespaceSelector: {}}], egress: [{ports: [{port: 514}]}]}"},
+		"networkPolicy: {enabled: true, from: [{ipBlock: {cidr: 10.0.0.0/8}}], consoleFrom: [{namespaceSelector: {}}], egress: [{ports: [{port: 514}]}], agentEgress: [{ports: [{port: 6514}]}]}"},
 	{"serviceMonitor: {enabled: false}", "serviceMonitor: {enabled: true, labels: {release: prometheus}}"},
 	{"console: {existingSecret: mine, degradedIsReady: false}", "console: {port: 9999}"},
-	{"serviceAccount: {create: false}", "{serviceAccount: {annotations: {a: b}}, imagePullSecrets: [{name: x}], fullnameOverride: logs, image: {tag: \"1\"}}"},
+	{"serviceAccount: {create: false}, rbac: {create: false}", "{serviceAccount: {annotations: {a: b}}, imagePullSecrets: [{name: x}], fullnameOverride: logs, image: {tag: \"1\"}}"},
 }
 
 // What a manifest is decoded into, by its kind.
@@ -64,6 +65,10 @@ func empty(kind string) any {
 		return &networkingv1.NetworkPolicy{}
 	case "policy/v1/PodDisruptionBudget":
 		return &policyv1.PodDisruptionBudget{}
+	case "rbac.authorization.k8s.io/v1/ClusterRole":
+		return &rbacv1.ClusterRole{}
+	case "rbac.authorization.k8s.io/v1/ClusterRoleBinding":
+		return &rbacv1.ClusterRoleBinding{}
 	case monitoring.GroupName + "/v1/ServiceMonitor":
 		return &monitoringv1.ServiceMonitor{}
 	}
@@ -83,6 +88,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	rights(loaded)
 	rendered, manifests, configurations := 0, map[string]int{}, map[string]bool{}
 	for _, values := range combinations(choices) {
 		for kind, count := range render(loaded, values, configurations) {
@@ -133,6 +139,56 @@ func manifestsOf(loaded *chart.Chart, values string) (map[string]string, error) 
 func refused(loaded *chart.Chart, values string) {
 	if _, err := manifestsOf(loaded, values); err == nil {
 		log.Fatalf("these values are taken: %s", values)
+	}
+}
+
+// Who may see pods: the agent's account while it asks for them, and nobody else.
+func rights(loaded *chart.Chart) {
+	for _, asks := range []bool{true, false} {
+		values := fmt.Sprintf("agent: {podMetadata: %v}, networkPolicy: {enabled: true, agentEgress: [{ports: [{port: 1}]}]}", asks)
+		files, err := manifestsOf(loaded, values)
+		if err != nil {
+			log.Fatalf("%s: %v", values, err)
+		}
+		var agent appsv1.DaemonSet
+		var bound rbacv1.ClusterRoleBinding
+		var role rbacv1.ClusterRole
+		accounts, ports := map[string]bool{}, map[string]bool{}
+		for file, text := range files {
+			if !strings.HasSuffix(file, ".yaml") {
+				continue
+			}
+			for _, manifest := range releaseutil.SplitManifests(text) {
+				var account corev1.ServiceAccount
+				var policy networkingv1.NetworkPolicy
+				into := map[string]any{"DaemonSet": &agent, "ClusterRoleBinding": &bound, "ClusterRole": &role, "ServiceAccount": &account, "NetworkPolicy": &policy}
+				for kind, object := range into {
+					if strings.Contains(manifest, "\nkind: "+kind+"\n") {
+						if err := yaml.Unmarshal([]byte(manifest), object); err != nil {
+							log.Fatal(err)
+						}
+					}
+				}
+				accounts[account.Name] = true
+				if strings.HasSuffix(policy.Name, "-agent") {
+					for _, rule := range policy.Spec.Egress {
+						for _, port := range rule.Ports {
+							ports[port.Port.String()] = true
+						}
+					}
+				}
+			}
+		}
+		name := agent.Spec.Template.Spec.ServiceAccountName
+		if mounted := *agent.Spec.Template.Spec.AutomountServiceAccountToken; mounted != asks || !accounts[name] || ports["6443"] != asks || !ports["rltp"] {
+			log.Fatalf("%s: account %q of %v, mounted %v, ports %v", values, name, accounts, mounted, ports)
+		}
+		if asks && (len(bound.Subjects) != 1 || bound.Subjects[0].Name != name || bound.Subjects[0].Namespace != "logs" || bound.RoleRef.Name != role.Name) || !asks && bound.Name != "" {
+			log.Fatalf("%s: the rights are not the agent's: %+v", values, bound)
+		}
+		if asks && fmt.Sprint(role.Rules[0].Resources, role.Rules[0].Verbs, len(role.Rules)) != "[pods] [get list watch] 1" {
+			log.Fatalf("%s: other rights than to see pods: %+v", values, role.Rules)
+		}
 	}
 }
 

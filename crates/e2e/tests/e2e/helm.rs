@@ -24,6 +24,7 @@ fn the_chart_renders_and_its_configurations_are_right() {
         "NetworkPolicy",
         "ServiceMonitor",
         "HorizontalPodAutoscaler",
+        "ClusterRoleBinding",
     ] {
         assert!(said.contains(&format!(" {kind}=")), "{kind}: {said}");
     }

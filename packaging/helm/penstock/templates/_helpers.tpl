@@ -34,6 +34,15 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end -}}
 {{- end -}}
 
+{{/* The agent's own account, where it asks the API server for pods: the aggregator asks for nothing. */}}
+{{- define "penstock.agentAccountName" -}}
+{{- if and .Values.serviceAccount.create .Values.agent.podMetadata -}}
+{{- include "penstock.serviceAccountName" . }}-agent
+{{- else -}}
+{{- include "penstock.serviceAccountName" . -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "penstock.image" -}}
 {{ .Values.image.repository }}:{{ default .Chart.AppVersion .Values.image.tag }}
 {{- end -}}
