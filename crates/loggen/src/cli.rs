@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{CommandFactory, Parser};
+use clap::{ArgAction, CommandFactory, Parser};
 
 use crate::message::{Body, Framing, Style, Syntax};
 use crate::progress::{self, Progress, Reporting};
@@ -164,6 +164,15 @@ struct Args {
     /// PROXY header before the TLS handshake, not inside the session
     #[arg(long, requires = "proxied")]
     proxied_tls_passthrough: bool,
+
+    #[arg(long, hide = true, action = ArgAction::Help)]
+    help_all: Option<bool>,
+    #[arg(long, hide = true, action = ArgAction::Help)]
+    help_socket_plugin: Option<bool>,
+    #[arg(long, hide = true, action = ArgAction::Help)]
+    help_ssl_plugin: Option<bool>,
+    #[arg(long, hide = true, action = ArgAction::Help)]
+    help_file_reader: Option<bool>,
 
     /// HOST PORT, or the path of a unix socket
     target: Vec<String>,

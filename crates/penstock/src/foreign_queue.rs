@@ -9,6 +9,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
+use template::{Identity, Msg, RenderContext, Template};
 use wire::queue_file::{self, Found, Header, Message, ReadAt};
 
 /// An open file.
@@ -110,6 +111,34 @@ pub fn add(batch: &mut Batch, message: &Message<'_>) {
         if let Some(tag) = batch.tag(tag) {
             batch.set_tag(index, tag);
         }
+    }
+}
+
+/// A template that messages are printed with.
+pub struct Printing {
+    template: Template,
+    cx: RenderContext,
+    batch: Batch,
+    text: Vec<u8>,
+}
+
+impl Printing {
+    pub fn new(template: Template) -> Printing {
+        let cx = RenderContext::new(Identity::new("localhost"));
+        Printing { template, cx, batch: batch(), text: Vec::new() }
+    }
+
+    pub fn print(&mut self, message: &Message<'_>) -> &[u8] {
+        let context = self.batch.contexts.first().cloned();
+        self.batch.reset();
+        self.batch.contexts.extend(context);
+        self.batch.received = message.received;
+        add(&mut self.batch, message);
+        self.text.clear();
+        if let Some(record) = self.batch.records.first() {
+            self.template.render(Msg { batch: &self.batch, record }, &mut self.cx, &mut self.text);
+        }
+        &self.text
     }
 }
 

@@ -6,7 +6,7 @@ mod making;
 pub mod session;
 mod trees;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgAction, Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,9 +21,53 @@ const DATABASE: &str = "/var/lib/syslog-ng/patterndb.xml";
 struct Pdb {
     #[command(subcommand)]
     command: Command,
-    /// Say more on standard error: warnings about the database
-    #[arg(short, long, global = true, visible_alias = "debug")]
+    #[command(flatten)]
+    log: LogOptions,
+}
+
+/// syslog-ng's own, after any command.
+#[derive(Debug, Args)]
+struct LogOptions {
+    /// Say more on standard error: warnings about the database [-d but for patternize, too]
+    #[arg(short, long, global = true, visible_aliases = ["debug", "log-verbose", "log-debug"])]
     verbose: bool,
+    /// The same
+    #[arg(short, long, global = true, visible_alias = "startup-debug")]
+    trace: bool,
+    /// Accepted, without effect: messages go to standard error in any case
+    #[arg(short = 'e', long, global = true)]
+    stderr: bool,
+    /// Accepted, without effect: there are no modules to load
+    #[arg(long, global = true, value_name = "MODULE")]
+    module: Vec<String>,
+    /// Accepted, without effect, as --module
+    #[arg(long, global = true, value_name = "PATH")]
+    module_path: Option<String>,
+
+    #[arg(long, global = true, hide = true, action = ArgAction::Help)]
+    help_all: Option<bool>,
+    #[arg(long, global = true, hide = true, action = ArgAction::Help)]
+    help_log: Option<bool>,
+}
+
+impl LogOptions {
+    fn is_verbose(&self) -> bool {
+        self.verbose || self.trace
+    }
+}
+
+/// `-d`, apart from --debug: patternize has another one.
+#[derive(Debug, Args)]
+struct ShortDebug {
+    #[arg(short, hide = true)]
+    debug: bool,
+}
+
+/// `-r`, apart from --startup-debug: test and merge have others.
+#[derive(Debug, Args)]
+struct ShortStartup {
+    #[arg(short = 'r', hide = true)]
+    startup: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -45,6 +89,10 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct MatchArgs {
+    #[command(flatten)]
+    startup: ShortStartup,
+    #[command(flatten)]
+    short: ShortDebug,
     /// Database
     #[arg(short, long, value_name = "FILE", default_value = DATABASE)]
     pdb: PathBuf,
@@ -76,6 +124,8 @@ struct MatchArgs {
 
 #[derive(Debug, Args)]
 pub struct TestArgs {
+    #[command(flatten)]
+    short: ShortDebug,
     /// Databases
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -98,6 +148,8 @@ pub struct TestArgs {
 
 #[derive(Debug, Args)]
 struct MergeArgs {
+    #[command(flatten)]
+    short: ShortDebug,
     /// Database to write
     #[arg(short, long, value_name = "FILE", default_value = DATABASE)]
     pdb: PathBuf,
@@ -117,6 +169,10 @@ struct MergeArgs {
 
 #[derive(Debug, Args)]
 struct DumpArgs {
+    #[command(flatten)]
+    startup: ShortStartup,
+    #[command(flatten)]
+    short: ShortDebug,
     /// Database
     #[arg(short, long, value_name = "FILE", default_value = DATABASE)]
     pdb: PathBuf,
@@ -130,6 +186,8 @@ struct DumpArgs {
 
 #[derive(Debug, Args)]
 struct PatternizeArgs {
+    #[command(flatten)]
+    startup: ShortStartup,
     /// Log file, `-` for standard input
     #[arg(short, long, value_name = "FILE")]
     file: PathBuf,
@@ -165,7 +223,9 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         Err(error) => return crate::usage(&error),
     };
     let done = match &pdb.command {
-        Command::Match(args) => lookup::run(args, pdb.verbose),
+        Command::Match(args) => {
+            lookup::run(args, pdb.log.is_verbose() || args.short.debug || args.startup.startup)
+        }
         Command::Test(args) => examples::run(args),
         Command::Merge(args) => making::merge(args),
         Command::Dump(args) => trees::dump(args),

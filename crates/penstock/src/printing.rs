@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use stdio::CommandError;
+use template::{NoScope, Template, TemplateOptions};
 
 /// Prints a text. Whether it could be written is looked at when the command ends, see [`stdio::end`].
 pub fn print(text: &str) -> ExitCode {
@@ -19,6 +20,27 @@ pub fn written(outcome: io::Result<()>) -> Result<(), CommandError> {
         }
         _ => Ok(()),
     }
+}
+
+/// A template of the command line, with `\n` and the like in it.
+pub fn template(text: &str) -> Result<Template, CommandError> {
+    let made = Template::compile(&unescape(text), &TemplateOptions::default(), &NoScope);
+    Ok(made.map_err(|error| format!("wrong template: {error}"))?)
+}
+
+fn unescape(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        match (c, if c == '\\' { rest.next() } else { None }) {
+            ('\\', Some('n')) => out.push('\n'),
+            ('\\', Some('t')) => out.push('\t'),
+            ('\\', Some('r')) => out.push('\r'),
+            ('\\', Some(other)) => out.push(other),
+            (c, _) => out.push(c),
+        }
+    }
+    out
 }
 
 #[cfg(test)]

@@ -18,9 +18,15 @@ pub fn syslog_ng() -> Option<PathBuf> {
 
 /// The folder of the distribution's tools for secure logging, when syslog-ng has that module too.
 pub fn slog_tools() -> Option<PathBuf> {
+    let verify = tool("slogverify").filter(|path| runs(path, "--help"))?;
+    verify.parent().map(Path::to_path_buf)
+}
+
+/// One of the distribution's other programs of syslog-ng, when it runs.
+pub fn tool(name: &str) -> Option<PathBuf> {
     syslog_ng()?;
-    let folders = [root().join("target/peers/bin"), PathBuf::from("/usr/bin")];
-    folders.into_iter().find(|folder| runs(&folder.join("slogverify"), "--help"))
+    let folders = ["target/peers/bin", "/usr/bin", "/usr/sbin"];
+    folders.into_iter().map(|folder| root().join(folder).join(name)).find(|path| path.is_file())
 }
 
 /// Where the distribution's configuration library is.

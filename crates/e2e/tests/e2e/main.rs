@@ -65,6 +65,7 @@ mod mongodb;
 mod mqtt;
 mod mqtt_source;
 mod numbers;
+mod old_names;
 mod order;
 mod otelcol;
 mod otlp;

@@ -387,7 +387,6 @@ fn called_as_dqtool() {
         (&["relocate", "-n", "/new", "-p", "persist"][..], "set dir()"),
         (&["assign", "-p", "persist", "-n", "name", "x.rqf"], "penstock queue import"),
         (&["truncate", "x.rqf"], "by themselves"),
-        (&["cat", "-t", "$MSG", "x.rqf"], "--template is not available"),
     ] {
         let outcome = run_command(&[&["dqtool"], args].concat());
         assert!(outcome.code == Some(1) && outcome.stderr.contains(instead), "{args:?}: {outcome:?}");

@@ -2,11 +2,12 @@
 
 use super::MatchArgs;
 use super::session::{Session, value, values};
+use crate::printing;
 use parsers::db::condition;
 use record::{Batch, Record, Span, Zone};
 use std::sync::Arc;
 use stdio::CommandError;
-use template::{Condition, Msg, NoScope, Template, TemplateOptions};
+use template::{Condition, Msg, Template};
 
 /// Messages taken together.
 const BATCH_COUNT: usize = 1024;
@@ -24,10 +25,7 @@ pub fn run(args: &MatchArgs, verbose: bool) -> Result<u8, CommandError> {
     }
     let template = match &args.template {
         None => None,
-        Some(text) => {
-            let made = Template::compile(&unescape(text), &TemplateOptions::default(), &NoScope);
-            Some(made.map_err(|e| format!("wrong template: {e}"))?)
-        }
+        Some(text) => Some(printing::template(text)?),
     };
     let filter = match &args.filter {
         None => None,
@@ -89,23 +87,7 @@ impl Output<'_> {
             out.push_str(&values(batch, record));
             out.push('\n');
         }
-        crate::printing::print(&out);
+        printing::print(&out);
         first.unwrap_or(false)
     }
-}
-
-/// `\n` and the like in a template of the command line.
-fn unescape(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
-        match (c, if c == '\\' { rest.next() } else { None }) {
-            ('\\', Some('n')) => out.push('\n'),
-            ('\\', Some('t')) => out.push('\t'),
-            ('\\', Some('r')) => out.push('\r'),
-            ('\\', Some(other)) => out.push(other),
-            (c, _) => out.push(c),
-        }
-    }
-    out
 }

@@ -3,8 +3,8 @@
 use super::contents;
 use super::output::{Printer, name};
 use super::view;
-use crate::foreign_queue::{Foreign, line};
-use crate::printing::written;
+use crate::foreign_queue::{Foreign, Printing, line};
+use crate::printing::{self, written};
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write;
@@ -17,7 +17,8 @@ use store::View;
 #[derive(Debug, Parser)]
 #[command(
     name = "dqtool",
-    disable_version_flag = true,
+    version = crate::version::VERSION,
+    propagate_version = true,
     after_help = "\
 Examples:
   dqtool info /var/lib/syslog-ng/syslog-ng-00000.rqf
@@ -32,6 +33,9 @@ struct Args {
     /// Accepted, without effect
     #[arg(short, long, global = true)]
     debug: bool,
+    /// Accepted, without effect
+    #[arg(short, long, global = true)]
+    verbose: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -43,7 +47,7 @@ enum Command {
     },
     /// Print the messages of a queue file
     Cat {
-        /// Not possible here: messages are printed with their time, host and text
+        /// Print messages of syslog-ng's files with this template [default: time, host and text]
         #[arg(short, long, value_name = "TEMPLATE")]
         template: Option<String>,
         #[arg(required = true)]
@@ -70,6 +74,7 @@ const RELOCATE: &str = "relocate: queues are not bound to a path here. Stop the 
      where it is; a queue file of syslog-ng goes in with `penstock queue import FILE --to DESTINATION`";
 const ASSIGN: &str = "assign: queues belong to destinations by name here, persist-name() sets it. A queue file of syslog-ng goes to a destination \
      with `penstock queue import FILE --to DESTINATION`";
+const OWN_ARE_TEXT: &str = "cat: --template is for queue files of syslog-ng; queues of our own hold what is to leave, which `cat` prints as it is";
 const TRUNCATE: &str = "truncate: queues give back their space by themselves here; truncate-size-ratio() of disk-buffer() says how much is kept";
 
 /// Its options, for manual pages and completions.
@@ -83,15 +88,9 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         Ok(args) => args,
         Err(error) => return crate::usage(&error),
     };
-    let each = |files: &[PathBuf], show: fn(&Path) -> Result<bool, CommandError>| {
-        files.iter().try_fold(true, |all, file| Ok(show(file)? && all))
-    };
     stdio::finish(match &args.command {
-        Command::Info { files } => each(files, info),
-        Command::Cat { template: None, files } => each(files, cat),
-        Command::Cat { template: Some(_), .. } => Err("cat: --template is not available here: give the messages to a destination with \
-             this template(), `penstock queue import FILE --to DESTINATION`, or print everything with `penstock queue import FILE --json`"
-            .into()),
+        Command::Info { files } => files.iter().try_fold(true, |all, file| Ok(info(file)? && all)),
+        Command::Cat { template, files } => cat_all(files, template.as_deref()),
         Command::Relocate(_) => Err(RELOCATE.into()),
         Command::Assign(_) => Err(ASSIGN.into()),
         Command::Truncate(_) => Err(TRUNCATE.into()),
@@ -130,15 +129,26 @@ fn info(path: &Path) -> Result<bool, CommandError> {
     Ok(true)
 }
 
-fn cat(path: &Path) -> Result<bool, CommandError> {
+fn cat_all(files: &[PathBuf], text: Option<&str>) -> Result<bool, CommandError> {
+    let mut template = text.map(printing::template).transpose()?.map(Printing::new);
+    files.iter().try_fold(true, |all, file| Ok(cat(file, template.as_mut())? && all))
+}
+
+fn cat(path: &Path, mut template: Option<&mut Printing>) -> Result<bool, CommandError> {
     if path.is_dir() {
+        if template.is_some() {
+            return Err(OWN_ARE_TEXT.into());
+        }
         return print_all(&view(path)?, &mut std::io::stdout()).map(|()| true);
     }
     let mut outcome = Ok(());
     let file = Foreign::open(path).map_err(CommandError::failed)?;
     let mut printer = Printer::stdout(b"", false);
     let found = file.messages(|message| {
-        outcome = printer.line(&line(message));
+        outcome = match &mut template {
+            Some(template) => printer.bytes(template.print(message)),
+            None => printer.line(&line(message)),
+        };
         outcome.is_ok()
     });
     written(outcome.and_then(|()| printer.finish().map(drop)))?;

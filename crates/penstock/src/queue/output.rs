@@ -68,6 +68,10 @@ impl<W: Write> Printer<W> {
         if line.ends_with(b"\n") { Ok(()) } else { self.out.write_all(b"\n") }
     }
 
+    pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)
+    }
+
     pub fn object(&mut self, object: &Map<String, Value>) -> io::Result<()> {
         serde_json::to_writer(&mut self.out, object)?;
         self.out.write_all(b"\n")
