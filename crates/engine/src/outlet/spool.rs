@@ -8,6 +8,7 @@
 mod ahead;
 mod behind;
 mod detach;
+mod disk;
 mod followed;
 mod lag;
 mod loss;
@@ -27,6 +28,7 @@ use ahead::Ahead;
 pub(super) use ahead::Wait;
 use behind::Behind;
 pub(super) use behind::{Plan, READ_BYTES};
+use disk::{Disk, Purpose};
 use followed::Followed;
 pub(super) use lag::Clock;
 #[cfg(test)]
@@ -46,14 +48,13 @@ pub(super) struct Spool {
     name: Vec<u8>,
     place: Arc<LogFolder>,
     owner: Weak<Outlet>,
-    /// `None` before the outlet is released, and after its end.
-    queue: Option<Arc<Queue>>,
+    disk: Disk,
+    purpose: Purpose,
     /// Bytes of the messages in memory.
     pub bytes: usize,
     /// The messages at the front of the memory part that are on disk too, and how many those are.
     spans: VecDeque<Span>,
     stored: usize,
-    behind: Option<Behind>,
     /// What was on disk before, up to this number, has waited long enough: it does not wait for a batch to
     /// become full.
     waited_until: u64,
@@ -69,18 +70,10 @@ pub(super) struct Spool {
     finished: VecDeque<Finished>,
     finished_messages: usize,
     ahead: Ahead,
-    /// The keeper was asked to come.
-    asked: bool,
-    /// So often in a row the disk could not be read.
-    read_errors: u32,
     /// What is in memory only is to go to disk as soon as nobody writes.
     pub spill: bool,
-    /// What is on disk is delivered, and nothing more gets there.
-    drains: bool,
     /// There is room for everything.
     boundless: bool,
-    /// Messages are safe only once the disk has them, whatever `reliable()` says.
-    synced: bool,
     /// Those of what is on disk that somebody follows.
     followed: Followed,
     /// Where the last of what has no room can be looked at.
@@ -95,11 +88,11 @@ impl Spool {
             name,
             place,
             owner: Weak::new(),
-            queue: None,
+            disk: Disk::default(),
+            purpose: Purpose::default(),
             bytes: 0,
             spans: VecDeque::new(),
             stored: 0,
-            behind: None,
             waited_until: 0,
             refused: None,
             reserved: VecDeque::new(),
@@ -108,12 +101,8 @@ impl Spool {
             finished: VecDeque::new(),
             finished_messages: 0,
             ahead: Ahead::new(numbered),
-            asked: false,
-            read_errors: 0,
             spill: false,
-            drains: false,
             boundless: false,
-            synced: false,
             followed: Followed::default(),
             remains: Arc::default(),
         }
@@ -126,17 +115,19 @@ impl Spool {
 
     /// For a queue that gets nothing more before [`Spool::take_all`].
     pub fn draining(self) -> Spool {
-        Spool { drains: true, synced: true, ..self }
+        Spool { purpose: Purpose::Draining, ..self }
     }
 
     /// For messages that will be found by another process.
     pub fn for_good(self) -> Spool {
-        Spool { synced: true, ..self }
+        Spool { purpose: Purpose::HandingOver, ..self }
     }
 
     /// From now on everything may go there.
     pub fn take_all(&mut self) {
-        self.drains = false;
+        if self.is_draining() {
+            self.purpose = Purpose::HandingOver;
+        }
     }
 
     pub fn name(&self) -> &[u8] {
@@ -148,7 +139,7 @@ impl Spool {
     }
 
     pub fn queue(&self) -> Option<&Queue> {
-        self.queue.as_deref()
+        self.disk.queue().map(Arc::as_ref)
     }
 
     pub fn capacity_bytes(&self) -> u64 {
@@ -156,20 +147,20 @@ impl Spool {
     }
 
     pub fn is_attached(&self) -> bool {
-        self.queue.is_some()
+        self.disk.is_attached()
     }
 
     pub fn is_draining(&self) -> bool {
-        self.drains
+        self.purpose == Purpose::Draining
     }
 
     pub fn is_behind(&self) -> bool {
-        self.behind.is_some()
+        self.disk.is_behind()
     }
 
     /// Messages that are not in memory, or wait behind those that are not.
     pub fn waiting(&self) -> usize {
-        self.behind.as_ref().map_or(0, Behind::waiting)
+        self.disk.behind().map_or(0, Behind::waiting)
     }
 
     /// Messages in memory only.
@@ -185,11 +176,12 @@ impl Spool {
         let waiting = queue.waiting();
         let found = waiting.messages as usize;
         let mut loss = Loss::default();
-        if found > 0 {
-            self.behind = Some(Behind::new(queue.first_waiting(), found, waiting.bytes as usize));
-        }
+        let behind = (found > 0).then(|| Behind::new(queue.first_waiting(), found, waiting.bytes as usize));
         self.waited_until = queue.end();
-        self.queue = Some(Arc::new(queue));
+        self.disk = Disk::KeepingUp(Arc::new(queue));
+        if let Some(behind) = behind {
+            self.disk.fall_behind(behind);
+        }
         memory.chunks.iter_mut().for_each(Chunk::seal);
         self.bytes = memory.chunks.iter().map(Chunk::waiting_bytes).sum();
         if found > 0 {
@@ -212,14 +204,14 @@ impl Spool {
     /// Takes a chunk at the end of the queue. The one that comes back was put on disk, and its buffer is
     /// free.
     pub fn push(&mut self, memory: &mut Memory<'_>, mut chunk: Chunk) -> (Loss, Option<Chunk>) {
-        if self.behind.is_some() {
+        if self.is_behind() {
             return self.push_behind(chunk, memory.flow);
         }
         let now = self.lag.clock.now();
         self.lag.came(*memory.messages + chunk.messages(), now);
         let full = self.is_full(*memory.messages);
         let mut loss = Loss::default();
-        if self.queue.is_some()
+        if self.is_attached()
             && (self.options.reliable || memory.flow.is_stalled() || full || self.lag.is_long(now))
         {
             if self.direct(memory) > 0 && !memory.attendance.is_busy() {
@@ -238,8 +230,8 @@ impl Spool {
                         loss.add(lost);
                         if full && held.is_empty() {
                             self.held.settle();
-                            self.behind =
-                                Some(Behind::new(seqs.start, chunk.messages(), chunk.waiting_bytes()));
+                            let (messages, bytes) = (chunk.messages(), chunk.waiting_bytes());
+                            self.disk.fall_behind(Behind::new(seqs.start, messages, bytes));
                             return (loss, Some(chunk));
                         }
                         self.held.append(held);
@@ -263,7 +255,7 @@ impl Spool {
             let before = self.direct(memory);
             loss.add(self.cut(&mut chunk, memory.flow, before));
         }
-        if self.queue.is_some() && !full {
+        if self.is_attached() && !full {
             // Whoever cannot wait is not held back while there is room: what is not read now is lost.
             chunk.tickets.settle_unless(Ticket::can_wait);
         }
@@ -290,8 +282,8 @@ impl Spool {
     pub fn spill(&mut self, memory: &mut Memory<'_>) -> Loss {
         self.spill = false;
         let mut loss = Loss::default();
-        if self.queue.is_none() || self.behind.is_some() || self.direct(memory) == 0 || !self.shelter(memory)
-        {
+        let keeps_up = matches!(self.disk, Disk::KeepingUp(_));
+        if !keeps_up || self.direct(memory) == 0 || !self.shelter(memory) {
             return loss;
         }
         for chunk in memory_only(memory.chunks, self.stored) {
@@ -334,7 +326,7 @@ impl Spool {
         if loss.full > 0 {
             self.recount(memory);
         }
-        if let Some(behind) = &mut self.behind {
+        if let Some(behind) = self.disk.behind_mut() {
             loss.full += behind.cut_tail(&self.options, &self.remains);
         }
         loss
@@ -357,8 +349,10 @@ impl Spool {
 
     /// Asks the keeper to come when there is something for it to do; once until it has come.
     pub fn ask_keeper(&mut self, messages: usize) {
-        if !self.asked && self.behind.is_some() && self.is_half_empty(messages) {
-            self.asked = true;
+        if self.is_half_empty(messages)
+            && let Some(behind) = self.disk.behind_mut()
+            && behind.ask()
+        {
             self.place.keeper.ask(self.owner.clone());
         }
     }

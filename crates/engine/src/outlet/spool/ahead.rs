@@ -92,7 +92,8 @@ impl Spool {
     /// Moves chunks that may be written now from the front of the queue to `work`. Where that is none, the
     /// outlet is pumped when it is worth asking again, unless it is the peer that is waited for.
     pub fn let_go(&mut self, chunks: &mut VecDeque<Chunk>, work: &mut VecDeque<Chunk>) -> Wait {
-        let Some(queue) = self.queue.as_deref().filter(|_| self.options.reliable) else {
+        let queue = self.disk.queue().filter(|_| self.options.reliable);
+        let Some(queue) = queue else {
             std::mem::swap(work, chunks);
             return Wait::No;
         };

@@ -4,7 +4,7 @@
 //! once everything before the first of those has been read, they follow it in memory.
 
 use super::span::Span;
-use super::{Loss, Memory, Spool, cut};
+use super::{Disk, Loss, Memory, Spool, cut};
 use crate::chunk::Chunk;
 use crate::durable::DiskBuffer;
 use crate::ledger::{Reason, Remains};
@@ -45,6 +45,10 @@ pub(super) struct Behind {
     /// The disk had no room for these.
     tail: VecDeque<Chunk>,
     tail_messages: usize,
+    /// The keeper was asked to come and read.
+    asked: bool,
+    /// So often in a row the disk could not be read.
+    read_errors: u32,
 }
 
 /// What the keeper is to do for an outlet.
@@ -59,12 +63,26 @@ pub(in crate::outlet) enum Plan {
 
 impl Behind {
     pub fn new(next: u64, messages: usize, bytes: usize) -> Behind {
-        Behind { next, messages, bytes, joined: None, tail: VecDeque::new(), tail_messages: 0 }
+        Behind {
+            next,
+            messages,
+            bytes,
+            joined: None,
+            tail: VecDeque::new(),
+            tail_messages: 0,
+            asked: false,
+            read_errors: 0,
+        }
     }
 
     /// What is to be read next.
     pub fn next(&self) -> u64 {
         self.next
+    }
+
+    /// Whether the keeper is to be asked to come, which is so once until it has come.
+    pub fn ask(&mut self) -> bool {
+        !std::mem::replace(&mut self.asked, true)
     }
 
     pub fn waiting(&self) -> usize {
@@ -112,12 +130,12 @@ impl Spool {
     /// Takes a chunk while the outlet is behind.
     pub(super) fn push_behind(&mut self, mut chunk: Chunk, flow: Flow) -> (Loss, Option<Chunk>) {
         let mut loss = Loss::default();
-        let has_tail = self.behind.as_ref().is_some_and(|behind| !behind.tail.is_empty());
+        let has_tail = self.disk.behind().is_some_and(|behind| !behind.tail.is_empty());
         if !has_tail {
             match self.store(&mut chunk) {
                 Ok((seqs, lost)) => {
                     loss.add(lost);
-                    let Some(behind) = &mut self.behind else { return (loss, None) };
+                    let Some(behind) = self.disk.behind_mut() else { return (loss, None) };
                     behind.stored(chunk.messages(), chunk.waiting_bytes());
                     return (loss, behind.join(seqs, chunk));
                 }
@@ -130,10 +148,10 @@ impl Spool {
                 return (loss, free);
             }
         }
-        let before = self.behind.as_ref().map_or(0, |behind| behind.tail_messages);
+        let before = self.disk.behind().map_or(0, |behind| behind.tail_messages);
         loss.add(self.cut(&mut chunk, flow, before));
         if !chunk.settle_empty()
-            && let Some(behind) = &mut self.behind
+            && let Some(behind) = self.disk.behind_mut()
         {
             behind.tail_messages += chunk.messages();
             behind.tail.push_back(chunk);
@@ -144,10 +162,10 @@ impl Spool {
     /// Puts on disk what had no room before.
     pub fn store_tail(&mut self, flow: Flow) -> Loss {
         let mut loss = Loss::default();
-        while let Some(mut chunk) = self.behind.as_mut().and_then(|behind| behind.tail.pop_front()) {
+        while let Some(mut chunk) = self.disk.behind_mut().and_then(|behind| behind.tail.pop_front()) {
             let messages = chunk.messages();
             let outcome = self.store(&mut chunk);
-            let Some(behind) = &mut self.behind else { break };
+            let Some(behind) = self.disk.behind_mut() else { break };
             behind.tail_messages -= messages;
             match outcome {
                 Ok((seqs, lost)) => {
@@ -176,22 +194,20 @@ impl Spool {
         if !memory.attendance.is_busy() && (self.options.reliable || memory.flow.is_stalled() || full) {
             loss.add(self.spill(memory));
         }
-        let plan = match (&self.behind, &self.queue) {
-            (Some(behind), Some(queue)) if self.is_half_empty(*memory.messages) => {
-                Plan::Read { queue: Arc::clone(queue), from: behind.next }
-            }
-            _ => Plan::Nothing,
-        };
-        if matches!(plan, Plan::Nothing) {
-            self.asked = false;
+        let reads = self.is_half_empty(*memory.messages);
+        let Disk::Behind(queue, behind) = &mut self.disk else { return (Plan::Nothing, loss) };
+        if !reads {
+            behind.asked = false;
+            return (Plan::Nothing, loss);
         }
-        (plan, loss)
+        (Plan::Read { queue: Arc::clone(queue), from: behind.next }, loss)
     }
 
     /// The disk could not be read: how long to leave it alone.
     pub fn pause_reading(&mut self) -> Duration {
-        let pause = READ_PAUSE * 2u32.pow(self.read_errors.min(8));
-        self.read_errors += 1;
+        let Some(behind) = self.disk.behind_mut() else { return READ_PAUSE };
+        let pause = READ_PAUSE * 2u32.pow(behind.read_errors.min(8));
+        behind.read_errors += 1;
         pause.min(READ_PAUSE_MAX)
     }
 
@@ -199,10 +215,9 @@ impl Spool {
     /// whether anything came.
     pub fn add(&mut self, memory: &mut Memory<'_>, read: Read) -> (bool, Loss) {
         let home = self.place().home.clone();
-        let (Some(behind), Some(queue)) = (&mut self.behind, &self.queue) else {
-            return (false, Loss::default());
-        };
-        self.read_errors = 0;
+        let drains = self.is_draining();
+        let Disk::Behind(queue, behind) = &mut self.disk else { return (false, Loss::default()) };
+        behind.read_errors = 0;
         if read.seqs.start != behind.next || read.seqs.end <= behind.next {
             return (false, Loss::default());
         }
@@ -216,7 +231,7 @@ impl Spool {
         if read.seqs.start >= self.waited_until {
             chunk.comes();
         }
-        if self.drains {
+        if drains {
             // Of a destination that does not number what it has on disk.
             chunk.forget_numbers();
         }
@@ -263,7 +278,7 @@ impl Spool {
 
     /// Everything on disk is in memory as well. Returns how many messages should have come and did not.
     fn caught_up(&mut self, memory: &mut Memory<'_>) -> usize {
-        let Some(behind) = self.behind.take() else { return 0 };
+        let Some(behind) = self.disk.catch_up() else { return 0 };
         let mut missing = behind.messages;
         if let Some(joined) = behind.joined {
             missing = missing.saturating_sub(joined.messages);

@@ -13,7 +13,8 @@ impl Spool {
     pub fn detach(&mut self, memory: &mut VecDeque<Chunk>, in_hands: usize, unsettled: usize) -> usize {
         self.settle(unsettled);
         let gone = self.bare().min(unsettled);
-        if let (Some(queue), Some(span), true) = (&self.queue, self.spans.front(), self.finished.is_empty()) {
+        if let (Some(queue), Some(span), true) = (self.queue(), self.spans.front(), self.finished.is_empty())
+        {
             span.note_part(queue);
         }
         let mut on_disk = self.stored.saturating_sub(in_hands);
@@ -23,8 +24,7 @@ impl Spool {
             on_disk = on_disk.saturating_sub(chunk.messages());
             chunk.tickets.settle();
         }
-        memory.extend(self.behind.take().into_iter().flat_map(Behind::into_tail));
-        self.queue = None;
+        memory.extend(self.disk.detach().into_iter().flat_map(Behind::into_tail));
         self.spans.clear();
         self.bytes = 0;
         self.stored = 0;

@@ -32,7 +32,7 @@ impl Spool {
 
     /// What comes while that waits which is in memory.
     pub fn supply(&self, messages: usize) -> Supply {
-        let is_read = self.behind.is_none() || self.is_half_empty(messages);
+        let is_read = !self.is_behind() || self.is_half_empty(messages);
         let takes = !matches!(self.refused, Some(Full::Capacity | Full::Disk | Full::Closed));
         if is_read && takes && !self.is_at_end() && !self.is_full(messages) {
             Supply::Disk

@@ -43,7 +43,7 @@ impl Spool {
     }
 
     pub(super) fn note_done(&mut self, done: &Finished) {
-        let (Some(queue), Some(next)) = (&self.queue, done.next) else {
+        let (Some(queue), Some(next)) = (self.disk.queue(), done.next) else {
             return;
         };
         queue.done(next, done.stored as u64, done.bytes as u64);
@@ -64,7 +64,7 @@ impl Spool {
     pub fn stored_before(&self, until: u64) -> usize {
         let mut count = 0;
         for span in &self.spans {
-            match span.before(self.queue.as_deref(), until) {
+            match span.before(self.queue(), until) {
                 Some(part) => return count + part,
                 None => count += span.messages,
             }
@@ -74,6 +74,6 @@ impl Spool {
 
     /// Whether there are such messages on disk only.
     pub fn has_unread_before(&self, until: u64) -> bool {
-        self.spans.is_empty() && self.behind.as_ref().is_some_and(|behind| behind.next() < until)
+        self.spans.is_empty() && self.disk.behind().is_some_and(|behind| behind.next() < until)
     }
 }

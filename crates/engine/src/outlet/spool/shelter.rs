@@ -12,7 +12,7 @@ impl Spool {
     /// and nothing may be stored that came later. Only while nobody writes.
     pub(super) fn shelter(&mut self, memory: &Memory<'_>) -> bool {
         // Whatever is on disk in front of the sink's own was stored behind those.
-        if self.stored > 0 || self.behind.is_some() || self.drains || self.bare() == 0 {
+        if self.stored > 0 || self.is_behind() || self.is_draining() || self.bare() == 0 {
             return true;
         }
         let Some(owner) = self.owner.upgrade() else { return true };
@@ -45,7 +45,7 @@ impl Spool {
     }
 
     fn is_beyond_capacity(&self, more: usize) -> bool {
-        let waiting = self.queue.as_ref().map_or(0, |queue| queue.waiting().bytes);
+        let waiting = self.queue().map_or(0, |queue| queue.waiting().bytes);
         !self.boundless && waiting.saturating_add(more as u64) > self.options.capacity_bytes
     }
 

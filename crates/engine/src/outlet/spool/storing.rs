@@ -1,6 +1,6 @@
 //! Messages on their way to the disk: their tickets, and what becomes of those there is no room for.
 
-use super::{Loss, Memory, Spool};
+use super::{Loss, Memory, Purpose, Spool};
 use crate::chunk::Chunk;
 use crate::durable::{DiskBuffer, Stored};
 use crate::ledger::Remains;
@@ -22,7 +22,7 @@ impl Spool {
     /// set then, the sink was in use: to be called again.
     pub fn store_all(&mut self, memory: &mut Memory<'_>) -> Loss {
         self.spill = false;
-        if self.queue.is_some() && !self.shelter(memory) {
+        if self.is_attached() && !self.shelter(memory) {
             return Loss::default();
         }
         let mut loss = self.spill(memory);
@@ -33,12 +33,16 @@ impl Spool {
     /// Puts the messages of a chunk on disk; its tickets go back once they are as safe as was promised.
     /// Returns their numbers. The error says what can never be stored; the rest of it is still in the chunk.
     pub(super) fn store(&mut self, chunk: &mut Chunk) -> Result<(Range<u64>, Loss), Loss> {
-        let Some(queue) = &self.queue else { return Err(Loss::default()) };
-        if self.drains {
+        let Some(queue) = self.disk.queue() else { return Err(Loss::default()) };
+        if self.purpose == Purpose::Draining {
             self.refused = Some(Full::Closed);
             return Err(Loss::default());
         }
-        let safe = if self.options.reliable || self.synced { Safe::Synced } else { Safe::Written };
+        let safe = if self.options.reliable || self.purpose != Purpose::Serving {
+            Safe::Synced
+        } else {
+            Safe::Written
+        };
         let mut loss = Loss::default();
         loop {
             let tickets = std::mem::take(&mut chunk.tickets);
@@ -92,7 +96,7 @@ impl Spool {
 
     /// After a chunk had no room: the first of its messages may have. Returns the others.
     pub(super) fn take_off_what_does_not_fit(&self, chunk: &mut Chunk) -> Option<Chunk> {
-        let queue = self.queue.as_ref().filter(|_| self.refused == Some(Full::Capacity))?;
+        let queue = self.queue().filter(|_| self.refused == Some(Full::Capacity))?;
         let mut room = self.options.capacity_bytes.saturating_sub(queue.waiting().bytes);
         let mut fit = 0;
         for message in chunk.iter() {
@@ -107,7 +111,7 @@ impl Spool {
 
     /// Whether with `more` bytes less than the reserve is left of the capacity.
     pub(super) fn is_scarce(&self, more: u64) -> bool {
-        let waiting = self.queue.as_ref().map_or(0, |queue| queue.waiting().bytes);
+        let waiting = self.queue().map_or(0, |queue| queue.waiting().bytes);
         waiting.saturating_add(more).saturating_add(self.options.reserve_bytes) > self.options.capacity_bytes
     }
 }
