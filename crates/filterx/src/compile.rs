@@ -95,14 +95,16 @@ impl<'a> Compiler<'a> {
 
     /// The block, unless an error was reported.
     fn done(self, statements: Body) -> Option<Block> {
-        let block = Block {
+        let mut block = Block {
             statements,
             places: self.places.into(),
             variables: self.variables.into(),
             texts: self.texts.into(),
             uses: self.uses,
+            decides: false,
             asker: new_asker(),
         };
+        block.decides = block.only_decides();
         (self.diags.counts().0 == self.before).then_some(block)
     }
 

@@ -220,6 +220,8 @@ pub struct Block {
     pub(crate) variables: Box<[Variable]>,
     pub(crate) texts: Box<[Box<[u8]>]>,
     pub(crate) uses: Uses,
+    /// It compares and sets texts, and nothing else.
+    pub(crate) decides: bool,
     pub(crate) asker: u64,
 }
 

@@ -5,6 +5,7 @@ mod add;
 mod calculate;
 mod compare;
 mod conditional;
+mod decide;
 mod eval;
 mod evaluate;
 mod failure;
@@ -121,7 +122,12 @@ impl Block {
         memory.texts.clear();
         memory.texts.resize(self.texts.len(), None);
         memory.slots.resize(self.variables.len(), Slot::default());
+        // What templates see of a message in a row of blocks is not what it was before this one.
+        let decides = self.decides && !(cx.in_row && self.uses.has_templates);
         selection.retain(|index| {
+            if decides && self.decide(batch, *index as usize, cx, &mut memory).is_some() {
+                return true;
+            }
             let mut run = self.begin(batch, *index as usize, cx, &mut memory);
             let result = run.body(&self.statements);
             let outcome = run.end(result);

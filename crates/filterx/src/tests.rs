@@ -1,5 +1,6 @@
 //! The language against what AxoSyslog 4.27 gives, in expressions and how `repr()` shows their values.
 
+mod deciding;
 mod details;
 mod examples;
 mod grammar;

@@ -22,7 +22,7 @@ impl Number {
 }
 
 impl Compare {
-    fn holds(self, order: Option<Ordering>) -> bool {
+    pub(super) fn holds(self, order: Option<Ordering>) -> bool {
         match (self, order) {
             (Compare::NotEqual, None) => true,
             (_, None) => false,

@@ -1,6 +1,7 @@
 //! Values as truth and text, and texts that are made.
 
 use super::{Eval, Failure, Halt, Run};
+use record::Batch;
 use value::{Print, Span, Style, TEXT, Trees, Value};
 
 impl Run<'_> {
@@ -98,20 +99,10 @@ impl Run<'_> {
 
     #[inline(never)]
     fn new_literal(&mut self, number: u32) -> Result<Span, Halt> {
-        let at = number as usize;
-        let literals = self.literals;
-        let text = literals.get(at).map_or(&[][..], |text| text);
-        // In quotes, as JSON has it, so that it is printed in one piece.
-        self.batch.append(b"\"");
-        let span = self.batch.append(text);
-        self.batch.append(b"\"");
-        if span.len as usize != text.len() {
-            return self.fail(Failure::Limit("Too much text in one batch"));
+        match put_literal(self.batch, self.literals, &mut self.memory.texts, number) {
+            Some(span) => Ok(span),
+            None => self.fail(Failure::Limit("Too much text in one batch")),
         }
-        if let Some(place) = self.memory.texts.get_mut(at) {
-            *place = Some(span);
-        }
-        Ok(span)
     }
 
     /// A list of these values.
@@ -156,4 +147,22 @@ impl Run<'_> {
         let key = self.string(key)?;
         self.set_key(dict, key, value)
     }
+}
+
+/// Puts a text of the block into the batch; `None` where that has no room.
+#[inline(never)]
+pub(super) fn put_literal(
+    batch: &mut Batch,
+    literals: &[Box<[u8]>],
+    places: &mut [Option<Span>],
+    number: u32,
+) -> Option<Span> {
+    let text = literals.get(number as usize).map_or(&[][..], |text| text);
+    // In quotes, as JSON has it, so that it is printed in one piece.
+    batch.append(b"\"");
+    let span = batch.append(text);
+    batch.append(b"\"");
+    let span = (span.len as usize == text.len()).then_some(span)?;
+    *places.get_mut(number as usize)? = Some(span);
+    Some(span)
 }
