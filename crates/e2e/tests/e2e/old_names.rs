@@ -12,7 +12,8 @@ fn called(lab: &Lab, name: &str) -> PathBuf {
     path
 }
 
-/// The options that a help text lists: `  -P, --program=<program>  ...`, each in all its spellings, those that want a value with one.
+/// The options that a help text lists, as in `-P, --program=<program>`: in all their spellings, with a value
+/// where they want one.
 fn listed(help: &str) -> Vec<Vec<String>> {
     let mut options = Vec::new();
     for line in help.lines().map(str::trim_start).filter(|line| line.starts_with('-')) {

@@ -10,9 +10,9 @@ use template::sample;
 const NAMES: [&str; 6] = ["HOST", "PROGRAM", "A", "B", "N", ".dot.c"];
 
 /// A value of a message: none, a text, or a text with another type.
-type Given = Option<(&'static str, ValueType)>;
+type Set = Option<(&'static str, ValueType)>;
 
-fn message(given: &[Given]) -> Batch {
+fn message(given: &[Set]) -> Batch {
     let mut batch = sample::with_values();
     for (name, given) in NAMES.iter().zip(given) {
         let name = intern(name).expect("room");
@@ -36,7 +36,7 @@ fn values(batch: &Batch) -> Vec<Option<String>> {
 }
 
 /// What becomes of a message in a batch, and one at a time.
-fn both(text: &str, given: &[Given]) -> [(bool, Vec<Option<String>>); 2] {
+fn both(text: &str, given: &[Set]) -> [(bool, Vec<Option<String>>); 2] {
     let block = compiled(text).expect(text);
     assert!(block.decides, "{text}");
     let (mut batch, mut selection) = (message(given), vec![0]);
@@ -74,7 +74,7 @@ fn what_only_compares_and_sets_texts_decides() {
 
 #[test]
 fn what_is_out_of_the_ordinary_is_what_it_was() {
-    let given = |a: Given| [Some(("h", ValueType::String)), None, a, None, None, None];
+    let given = |a: Set| [Some(("h", ValueType::String)), None, a, None, None, None];
     let text = "$B = \"first\"; if ($A == \"x\") { $A = \"y\"; }; if ($N == \"1\") { $B = \"z\"; };";
     for a in [None, Some(("x", ValueType::String)), Some(("5", ValueType::Int)), Some(("", ValueType::Null))]
     {
@@ -128,7 +128,7 @@ fn statement() -> impl Strategy<Value = String> {
     })
 }
 
-fn given() -> impl Strategy<Value = Given> {
+fn given() -> impl Strategy<Value = Set> {
     use ValueType::{Boolean, Int, Json, Null, String};
     let text = prop_oneof![Just("a"), Just("b"), Just("5"), Just("-3"), Just(""), Just("{}")];
     let kind =
