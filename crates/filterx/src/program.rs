@@ -2,7 +2,7 @@
 //! prepared.
 
 use crate::ast::{AssignBy, By, Compare};
-use crate::run::{Eval, Run, Signal};
+use crate::run::{Eval, Memory, Run, Signal};
 use parsers::scanners::names::Table;
 use pattern::Pattern;
 use record::{Demand, NameId};
@@ -12,6 +12,24 @@ use value::Value;
 /// A part of a function or statement that has its own way of being run.
 pub trait Operation: Send + Sync {
     fn run(&self, run: &mut Run<'_>) -> Eval;
+
+    /// What takes texts out of a text, where that is all that is asked of what it makes.
+    fn extractor(&self) -> Option<&dyn Extract> {
+        None
+    }
+}
+
+/// Takes the texts of some keys out of a text.
+pub trait Extract {
+    /// The text.
+    fn text(&self) -> &Expr;
+
+    /// The variable that has them, of which nothing else is asked.
+    fn variable(&self) -> u32;
+
+    /// Finds them, each key once with its last value, in [`Memory::known`]; false where this text has to be
+    /// read the usual way.
+    fn extract(&self, text: &[u8], memory: &mut Memory) -> bool;
 }
 
 /// A function of values alone.

@@ -65,7 +65,7 @@ pub(crate) struct Slot {
 
 /// What a worker keeps for a block.
 #[derive(Default)]
-pub(crate) struct Memory {
+pub struct Memory {
     pub slots: Vec<Slot>,
     /// Where the block's texts stand in the batch.
     pub texts: Vec<Option<Span>>,

@@ -1,11 +1,12 @@
 //! Blocks that only decide: they compare values of the message with texts and numbers, and set texts, as most
-//! do that classify. They are run straight on the message, without variables. Where anything is out of the
-//! ordinary, a value that is not set for one, the message is left as it came, for [`super::Run`].
+//! do that classify; before that they may take pairs out of a text. They are run straight on the message,
+//! without variables. Where anything is out of the ordinary, a value that is not set for one, the message is
+//! left as it came, for [`super::Run`].
 
 use super::Memory;
 use super::text::put_literal;
 use crate::ast::By;
-use crate::program::{Block, Body, Expr, Of, Statement, Switch, Target, Texts, Variable};
+use crate::program::{Block, Body, Expr, Extract, Of, Statement, Switch, Target, Texts, Variable};
 use filter::{FilterContext, span_in};
 use record::{Batch, NameId, Record, ValueType};
 use template::{Msg, Template};
@@ -14,7 +15,16 @@ use value::{Span, Value, integer_of};
 impl Block {
     /// Whether all it does is what [`Block::decide`] knows.
     pub(crate) fn only_decides(&self) -> bool {
-        !self.statements.is_empty() && sets_texts(&self.statements, &self.variables)
+        let mut shape = Shape { variables: &self.variables, taken: None };
+        let rest = match taking(&self.statements) {
+            Some((extractor, rest)) => {
+                let is_text = matches!(*extractor.text(), Expr::Variable(number) if shape.is_name(number));
+                shape.taken = is_text.then_some(extractor.variable());
+                rest
+            }
+            None => &*self.statements,
+        };
+        !rest.is_empty() && shape.is_of(rest)
     }
 
     /// Runs it on a message. `None`, with nothing changed: not on this one.
@@ -27,8 +37,11 @@ impl Block {
         memory: &mut Memory,
     ) -> Option<()> {
         let before = *batch.records.get(index)?;
-        let done = Decider { block: self, batch, index, before, cx, texts: &mut memory.texts }
-            .body(&self.statements);
+        let mut decider = Decider { block: self, batch, index, before, cx, memory, start: 0 };
+        let done = match taking(&self.statements) {
+            Some((extractor, rest)) => decider.take(extractor).and_then(|()| decider.body(rest)),
+            None => decider.body(&self.statements),
+        };
         if done.is_none()
             && let Some(record) = batch.records.get_mut(index)
         {
@@ -38,28 +51,14 @@ impl Block {
     }
 }
 
-fn sets_texts(body: &[Statement], variables: &[Variable]) -> bool {
-    let is_known = |body: &Option<Body>| body.as_ref().is_none_or(|body| sets_texts(body, variables));
-    body.iter().all(|statement| match &statement.expr {
-        Expr::Assign(parts) => is_settable(&parts.0, variables) && matches!(parts.1, Expr::Text(_)),
-        Expr::If(branches, otherwise) => {
-            is_known(otherwise)
-                && branches.iter().all(|branch| {
-                    is_test(&branch.condition, variables) && sets_texts(&branch.body, variables)
-                })
-        }
-        Expr::Chain(chain) => {
-            is_known(&chain.otherwise)
-                && is_name(chain.variable, variables)
-                && chain.branches.iter().all(|branch| sets_texts(&branch.body, variables))
-        }
-        Expr::Switch(switch) => {
-            switch.labels.is_empty()
-                && matches!(switch.selector, Expr::Variable(number) if is_name(number, variables))
-                && switch.cases.iter().all(|case| sets_texts(&case.body, variables))
-        }
-        _ => false,
-    })
+/// A block that begins with taking pairs out of a text: what does that, and the other statements.
+#[inline(always)]
+fn taking(statements: &[Statement]) -> Option<(&dyn Extract, &[Statement])> {
+    let (first, rest) = statements.split_first()?;
+    let Expr::Assign(parts) = &first.expr else { return None };
+    let Expr::Operation(operation) = &parts.1 else { return None };
+    let extractor = operation.extractor()?;
+    (parts.0.path.is_empty() && parts.0.variable == extractor.variable()).then_some((extractor, rest))
 }
 
 fn name_of(number: u32, variables: &[Variable]) -> Option<NameId> {
@@ -69,32 +68,88 @@ fn name_of(number: u32, variables: &[Variable]) -> Option<NameId> {
     }
 }
 
-fn is_name(number: u32, variables: &[Variable]) -> bool {
-    name_of(number, variables).is_some()
-}
-
-/// What is known of a MESSAGE is known of that text alone.
-fn is_settable(target: &Target, variables: &[Variable]) -> bool {
-    target.path.is_empty() && name_of(target.variable, variables).is_some_and(|name| name != NameId::MESSAGE)
-}
-
-fn is_test(expr: &Expr, variables: &[Variable]) -> bool {
-    let is_subject = |of: &Expr| match of {
-        Expr::Variable(number) => is_name(*number, variables),
-        Expr::Template(_) => true,
-        _ => false,
-    };
+/// The variable and the key of an element, as a text of the block.
+#[inline(always)]
+fn member(expr: &Expr) -> Option<(u32, u32)> {
     match expr {
-        Expr::IsText(of, ..) => is_subject(of),
-        Expr::Compare(_, By::Value, sides) => match &**sides {
-            (of, Expr::Value(Value::Integer(_))) | (Expr::Value(Value::Integer(_)), of) => is_subject(of),
-            _ => false,
+        Expr::Attribute(of, key) => match **of {
+            Expr::Variable(number) => Some((number, *key)),
+            _ => None,
         },
-        Expr::Matches(_, parts) => is_subject(&parts.0),
-        Expr::And(sides) | Expr::Or(sides) => is_test(&sides.0, variables) && is_test(&sides.1, variables),
-        Expr::Not(inner) => is_test(inner, variables),
-        Expr::Variable(number) => is_name(*number, variables),
-        _ => false,
+        Expr::Element(parts) => match **parts {
+            (Expr::Variable(number), Expr::Text(key)) => Some((number, key)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What a block may have in it.
+struct Shape<'a> {
+    variables: &'a [Variable],
+    /// The variable that has what was taken out of a text.
+    taken: Option<u32>,
+}
+
+impl Shape<'_> {
+    fn is_of(&self, body: &[Statement]) -> bool {
+        let is_body = |body: &Option<Body>| body.as_ref().is_none_or(|body| self.is_of(body));
+        body.iter().all(|statement| match &statement.expr {
+            Expr::Assign(parts) => {
+                self.is_settable(&parts.0) && (matches!(parts.1, Expr::Text(_)) || self.is_taken(&parts.1))
+            }
+            Expr::If(branches, otherwise) => {
+                is_body(otherwise)
+                    && branches
+                        .iter()
+                        .all(|branch| self.is_test(&branch.condition) && self.is_of(&branch.body))
+            }
+            Expr::Chain(chain) => {
+                is_body(&chain.otherwise)
+                    && self.is_name(chain.variable)
+                    && chain.branches.iter().all(|branch| self.is_of(&branch.body))
+            }
+            Expr::Switch(switch) => {
+                switch.labels.is_empty()
+                    && matches!(switch.selector, Expr::Variable(number) if self.is_name(number))
+                    && switch.cases.iter().all(|case| self.is_of(&case.body))
+            }
+            _ => false,
+        })
+    }
+
+    fn is_name(&self, number: u32) -> bool {
+        name_of(number, self.variables).is_some()
+    }
+
+    fn is_taken(&self, expr: &Expr) -> bool {
+        member(expr).is_some_and(|(variable, _)| self.taken == Some(variable))
+    }
+
+    /// What is known of a MESSAGE is known of that text alone.
+    fn is_settable(&self, target: &Target) -> bool {
+        target.path.is_empty()
+            && name_of(target.variable, self.variables).is_some_and(|name| name != NameId::MESSAGE)
+    }
+
+    fn is_test(&self, expr: &Expr) -> bool {
+        let is_subject = |of: &Expr| match of {
+            Expr::Variable(number) => self.is_name(*number),
+            Expr::Template(_) => true,
+            other => self.is_taken(other),
+        };
+        match expr {
+            Expr::IsText(of, ..) => is_subject(of),
+            Expr::Compare(_, By::Value, sides) => match &**sides {
+                (of, Expr::Value(Value::Integer(_))) | (Expr::Value(Value::Integer(_)), of) => is_subject(of),
+                _ => false,
+            },
+            Expr::Matches(_, parts) => is_subject(&parts.0),
+            Expr::And(sides) | Expr::Or(sides) => self.is_test(&sides.0) && self.is_test(&sides.1),
+            Expr::Not(inner) => self.is_test(inner),
+            Expr::Variable(number) => self.is_name(*number),
+            _ => false,
+        }
     }
 }
 
@@ -116,11 +171,33 @@ struct Decider<'a> {
     index: usize,
     before: Record,
     cx: &'a mut FilterContext,
-    /// Where the block's texts stand in the batch.
-    texts: &'a mut [Option<Span>],
+    memory: &'a mut Memory,
+    /// Where the text begins that pairs were taken out of.
+    start: u32,
 }
 
 impl Decider<'_> {
+    /// Takes pairs out of a text; a variable that an earlier block declared has more than those.
+    fn take(&mut self, extractor: &dyn Extract) -> Option<()> {
+        let Expr::Variable(number) = *extractor.text() else { return None };
+        let variable = self.block.variables.get(extractor.variable() as usize)?;
+        let record = self.batch.records.get(self.index)?;
+        let (Of::Block(name) | Of::Message(name)) = variable.of;
+        if self.batch.held(record, name).is_some() {
+            return None;
+        }
+        let text = text_of(self.block, self.batch, self.index, number)?;
+        self.start = span_in(self.batch, text)?.start;
+        extractor.extract(text, self.memory).then_some(())
+    }
+
+    /// The place of what was taken by a key. One with escapes stands nowhere.
+    #[inline(always)]
+    fn taken(&self, key: u32) -> Option<Span> {
+        let found = self.memory.known.iter().find(|known| known.key == key)?;
+        (found.escaped == 0).then_some(Span { start: self.start + found.start, len: found.len })
+    }
+
     fn body(&mut self, statements: &[Statement]) -> Option<()> {
         for statement in statements {
             match &statement.expr {
@@ -172,14 +249,30 @@ impl Decider<'_> {
 
     #[inline(always)]
     fn set(&mut self, target: &Target, value: &Expr) -> Option<()> {
-        let Expr::Text(number) = *value else { return None };
         let name = name_of(target.variable, &self.block.variables)?;
-        let span = match self.texts.get(number as usize)? {
-            Some(span) => *span,
-            None => put_literal(self.batch, &self.block.texts, self.texts, number)?,
+        let span = match value {
+            Expr::Text(number) => self.literal(*number)?,
+            taken => self.taken(member(taken)?.1)?,
         };
         self.batch.set_span(self.index, name, span, ValueType::String);
         Some(())
+    }
+
+    #[inline(always)]
+    fn literal(&mut self, number: u32) -> Option<Span> {
+        match self.memory.texts.get(number as usize)? {
+            Some(span) => Some(*span),
+            None => put_literal(self.batch, &self.block.texts, &mut self.memory.texts, number),
+        }
+    }
+
+    /// What is compared, where it is a text of the message.
+    #[inline(always)]
+    fn subject(&self, of: &Expr) -> Option<&[u8]> {
+        match of {
+            Expr::Variable(number) => self.text(*number),
+            other => Some(self.batch.bytes(self.taken(member(other)?.1)?)),
+        }
     }
 
     #[inline(always)]
@@ -200,13 +293,12 @@ impl Decider<'_> {
     fn holds(&mut self, expr: &Expr) -> Option<bool> {
         Some(match expr {
             Expr::IsText(of, literal, equal) => {
-                let literal = self.block.texts.get(*literal as usize)?;
+                let literal = &**self.block.texts.get(*literal as usize)?;
                 let same = match &**of {
-                    Expr::Variable(number) => self.text(*number)? == &**literal,
                     Expr::Template(template) => self.printed(template, |text, kind, _| {
-                        (kind == ValueType::String).then(|| text == &**literal)
+                        (kind == ValueType::String).then_some(text == literal)
                     })?,
-                    _ => return None,
+                    of => self.subject(of)? == literal,
                 };
                 same == *equal
             }
@@ -219,14 +311,17 @@ impl Decider<'_> {
             },
             Expr::Matches(matches, parts) => {
                 let found = match &parts.0 {
+                    Expr::Template(template) => self.printed(template, |text, kind, cx| {
+                        (kind == ValueType::String).then(|| parts.1.is_match(text, &mut cx.work.patterns))
+                    })?,
                     Expr::Variable(number) => {
                         let text = text_of(self.block, self.batch, self.index, *number)?;
                         parts.1.is_match(text, &mut self.cx.work.patterns)
                     }
-                    Expr::Template(template) => self.printed(template, |text, kind, cx| {
-                        (kind == ValueType::String).then(|| parts.1.is_match(text, &mut cx.work.patterns))
-                    })?,
-                    _ => return None,
+                    other => {
+                        let taken = self.taken(member(other)?.1)?;
+                        parts.1.is_match(self.batch.bytes(taken), &mut self.cx.work.patterns)
+                    }
                 };
                 found == *matches
             }
@@ -241,11 +336,10 @@ impl Decider<'_> {
     /// A value that is a whole number.
     fn whole(&mut self, of: &Expr) -> Option<i64> {
         match of {
-            Expr::Variable(number) => integer_of(self.text(*number)?),
             Expr::Template(template) => self.printed(template, |text, kind, _| {
                 matches!(kind, ValueType::Int | ValueType::String).then(|| integer_of(text)).flatten()
             }),
-            _ => None,
+            of => integer_of(self.subject(of)?),
         }
     }
 

@@ -53,6 +53,7 @@ fn what_only_compares_and_sets_texts_decides() {
         "$A = \"x\";",
         "if ($HOST == \"a\") { $A = \"x\"; } elif ($LEVEL_NUM > 5) { $B = \"y\"; };",
         "switch ($HOST) { case \"a\": $A = \"x\"; break; default: $A = \"y\"; break; };",
+        "x = parse_kv($B); $A = x.a; if (x[\"b\"] == \"y\" or x.a =~ /5/) { $C = x.b; };",
         "if ($HOST =~ /^a/ and not ($A != \"b\" or 5 < $N)) { if ($A) { $B = \"y\"; }; } else { };",
     ] {
         assert!(decides(text), "{text}");
@@ -67,6 +68,12 @@ fn what_only_compares_and_sets_texts_decides() {
         "if (isset($A)) { $A = \"x\"; };",
         "switch ($N) { case 5: $A = \"x\"; break; };",
         "$HOST == \"a\";",
+        "x = parse_kv($B);",
+        "x = parse_kv($B); $A = x;",
+        "x = parse_kv($B); $A = x.a ?? \"\";",
+        "x = parse_kv($B, stray_words_key=\"s\"); $A = x.a;",
+        "x = parse_kv(\"a=1\"); $A = x.a;",
+        "$A = \"x\"; x = parse_kv($B); $A = x.a;",
     ] {
         assert!(!decides(text), "{text}");
     }
@@ -82,6 +89,38 @@ fn what_is_out_of_the_ordinary_is_what_it_was() {
         assert_eq!(batch, judged, "{a:?}");
         assert!(!batch.0 && batch.1[3].is_none(), "$N is not set: {batch:?}");
     }
+}
+
+#[test]
+fn pairs_are_taken_out_of_a_text() {
+    let text = "x = parse_kv($B); $A = x.a; if (x.n > 3 and x.a != \"y\") { $HOST = x[\"b\"]; };";
+    let given = |b| [None, None, None, Some((b, ValueType::String)), None, None];
+    for (b, expected) in [
+        ("a=1, b=\"two words\" n=5", Some(["1", "two words"])),
+        ("a=1 b=2 n=5 a=3 n=4", Some(["3", "2"])),
+        ("a=\"x \\\" y\" b=1 n=9", Some(["x \" y", "1"])),
+        ("b=1 n=9", None),
+        ("a=1 b=2 n=many", Some(["1", ""])),
+        ("no pairs", None),
+    ] {
+        let [batch, judged] = both(text, &given(b));
+        assert_eq!(batch, judged, "{b}");
+        assert_eq!(batch.0, expected.is_some(), "{b}");
+        if let Some([a, host]) = expected {
+            assert_eq!(
+                (batch.1[2].as_deref(), batch.1[0].as_deref().unwrap_or_default()),
+                (Some(a), host),
+                "{b}"
+            );
+        }
+    }
+    let declared = compiled("declare x = {\"c\": \"kept\"};").expect("compiled");
+    let mut batch = message(&given("a=1 n=1"));
+    declared.judge(&mut batch, 0, &mut context());
+    let (mut selection, mut cx) = (vec![0], context());
+    compiled(text).expect("compiled").run(&mut batch, &mut selection, &mut cx, &mut Vec::new());
+    compiled("$A = x.n;").expect("compiled").judge(&mut batch, 0, &mut cx);
+    assert_eq!(value(&batch, "A").as_deref(), Some("1"), "the variable lives on");
 }
 
 fn test() -> impl Strategy<Value = String> {

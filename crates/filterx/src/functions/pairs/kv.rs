@@ -2,8 +2,8 @@
 
 use crate::compile::{Arguments, Only};
 use crate::functions::strings::text_argument;
-use crate::program::{Expr, Operation};
-use crate::run::{Eval, Failure, Halt, Run};
+use crate::program::{Expr, Extract, Operation};
+use crate::run::{Eval, Failure, Halt, Memory, Run};
 use parsers::scanners::kv::{Key, Scanner, Text, by_outline, some_by_outline, unescape};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -27,11 +27,11 @@ pub(crate) enum Piece {
 
 /// A pair whose key is a text of the block. Four words, which are read as they were written.
 pub(crate) struct Known {
-    key: u32,
-    start: u32,
-    len: u32,
+    pub key: u32,
+    pub start: u32,
+    pub len: u32,
     /// The quotes around a value with escapes; else 0.
-    escaped: u32,
+    pub escaped: u32,
 }
 
 impl Known {
@@ -79,7 +79,7 @@ impl Operation for Parse {
         let text = run.eval(&self.text)?;
         let span = text_argument(run, &[text], 0)?;
         if let Some(only) = run.only(&self.only)?
-            && self.find_known(run, span, only)
+            && self.find_known(run.batch.bytes(span), run.memory, only)
         {
             return self.dict_of_known(run, span).map(Value::Dict);
         }
@@ -97,6 +97,24 @@ impl Operation for Parse {
         kept?;
         dict.map(Value::Dict)
     }
+
+    fn extractor(&self) -> Option<&dyn Extract> {
+        self.only.as_ref().map(|_| self as &dyn Extract)
+    }
+}
+
+impl Extract for Parse {
+    fn text(&self) -> &Expr {
+        &self.text
+    }
+
+    fn variable(&self) -> u32 {
+        self.only.as_ref().map_or(u32::MAX, |only| only.variable)
+    }
+
+    fn extract(&self, text: &[u8], memory: &mut Memory) -> bool {
+        self.only.as_ref().is_some_and(|only| self.find_known(text, memory, only))
+    }
 }
 
 fn stray_words(run: &mut Run<'_>, dict: Node, key: u32, words: &[u8]) -> Result<(), Halt> {
@@ -108,12 +126,10 @@ fn stray_words(run: &mut Run<'_>, dict: Node, key: u32, words: &[u8]) -> Result<
 impl Parse {
     /// Finds the pairs that are looked at, each key once with its last value; false where the text has no
     /// outline.
-    fn find_known(&self, run: &mut Run<'_>, span: Span, only: &Only) -> bool {
-        let memory = &mut *run.memory;
+    fn find_known(&self, text: &[u8], memory: &mut Memory, only: &Only) -> bool {
         let known = &mut memory.known;
         known.clear();
         let separators = &self.scanner.separators;
-        let text = run.batch.bytes(span);
         some_by_outline(text, separators, &mut memory.outline, &only.keys, |_, key, value| {
             match known.iter_mut().find(|pair| pair.key == key) {
                 Some(pair) => *pair = Known::new(key, value),
