@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Between two looks. No divisor of what programs do every so many milliseconds.
+/// Between two looks, on average.
 const EVERY: Duration = Duration::from_micros(3_970);
 /// Every so many looks it is asked whether a thread that writes runs, and what holds the sources.
 const ASKED_EVERY: u64 = 8;
@@ -37,7 +37,7 @@ struct Seen {
     /// it. Looks alone would count the time in which another program had the processor.
     met: HashMap<(Doing, u32), u64>,
     clocks: HashMap<i32, Clock>,
-    /// Asked whether they run while they write or are at a step, and those that did not.
+    /// Asked whether they run, and those that were at a step or wrote, and did not.
     asked: u64,
     stuck: HashMap<(Doing, u32), u64>,
     /// Asked when names of senders were waited for.
@@ -61,7 +61,7 @@ pub fn run(program: &Daemon, duration: Duration) -> Result<String, Refusal> {
     let (before, delivered, began) = (threads::used(), delivered(&running), Instant::now());
     let mut look = 0;
     while began.elapsed() < duration {
-        std::thread::sleep(EVERY);
+        std::thread::sleep(pause(look));
         let asks = look % ASKED_EVERY == 0;
         for worker in 0..workers {
             seen.note(&profiling, worker, asks);
@@ -82,6 +82,13 @@ pub fn run(program: &Daemon, duration: Duration) -> Result<String, Refusal> {
     Ok(super::report::json(&summary))
 }
 
+/// Until a look. Batches follow one another in equal times: looks that did so too would meet the same step
+/// again and again. These fall on all parts of any time alike.
+fn pause(look: u64) -> Duration {
+    const GOLDEN: f64 = 0.618_033_988_749_895;
+    EVERY.mul_f64(0.5 + (look as f64 * GOLDEN).fract())
+}
+
 /// Waits for workers that are in the middle of something long.
 fn settle(profiling: &Profiling, workers: usize) {
     let says_nothing_yet = |worker: usize| {
@@ -97,14 +104,19 @@ fn settle(profiling: &Profiling, workers: usize) {
 impl Seen {
     fn note(&mut self, profiling: &Profiling, worker: usize, asks: bool) {
         let Some((doing, number, thread)) = profiling.look(worker) else { return };
-        if asks {
-            self.asked += 1;
-            if matches!(doing, Doing::Writes | Doing::Steps) && !threads::is_running(thread) {
-                *self.stuck.entry((doing, number)).or_default() += 1;
-            }
-        }
         let clock = self.clocks.entry(thread).or_insert_with(|| Clock::of(thread));
-        *self.met.entry((doing, number)).or_default() += clock.lap().weight();
+        let weight = clock.lap().weight();
+        *self.met.entry((doing, number)).or_default() += weight;
+        if !asks {
+            return;
+        }
+        self.asked += 1;
+        match (doing, threads::is_running(thread)) {
+            (Doing::Writes | Doing::Steps, false) => *self.stuck.entry((doing, number)).or_default() += 1,
+            // It goes to sleep, or wakes up.
+            (Doing::Sleeps, true) => *self.met.entry((Doing::Turns, 0)).or_default() += weight * ASKED_EVERY,
+            _ => {}
+        }
     }
 
     fn note_names(&mut self, waited_for: usize) {

@@ -35,7 +35,7 @@ impl Where {
             ("reads", label) => format!("reading from {label}"),
             ("headers", label) => format!("the headers of messages from {label}"),
             ("handshakes", label) => format!("TLS handshakes of {label}"),
-            _ => "going from one thing to the next".to_owned(),
+            _ => "waking, sleeping, and going from one thing to the next".to_owned(),
         };
         match self.location.rsplit_once(':') {
             // The column says nothing to whoever looks for the line.
