@@ -49,6 +49,7 @@ struct State {
     /// Something was said since it last went well.
     is_told: bool,
     is_refused: bool,
+    was_well: bool,
 }
 
 impl Said {
@@ -78,16 +79,18 @@ impl Said {
     /// It went well again.
     pub fn is_well(&self, server: &str) {
         let mut state = self.0.lock();
-        state.is_refused = false;
+        (state.is_refused, state.was_well) = (false, true);
         if std::mem::take(&mut state.is_told) {
             drop(state);
             oplog::notice("The API server of Kubernetes answers again", &[("server", &server)]);
         }
     }
 
-    /// The server knows who asks, and does not let pods be seen.
+    /// The server knows who asks, and never has let pods be seen. One that has may refuse for a moment, while
+    /// it starts.
     pub fn is_refused(&self) -> bool {
-        self.0.lock().is_refused
+        let state = self.0.lock();
+        state.is_refused && !state.was_well
     }
 
     fn is_due(&self, kind: Kind, now: Instant) -> bool {
@@ -105,6 +108,19 @@ impl Said {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_was_let_in_once_is_not_turned_away() {
+        let said = Said::default();
+        let refused = || Trouble { kind: Kind::Rights, words: "403".to_owned() };
+        said.say("h", &refused());
+        assert!(said.is_refused());
+        said.say("h", &Trouble::other("away"));
+        assert!(!said.is_refused());
+        said.is_well("h");
+        said.say("h", &refused());
+        assert!(!said.is_refused());
+    }
 
     #[test]
     fn each_kind_is_said_once_a_minute() {
