@@ -27,5 +27,5 @@ pub use offsets::Offsets;
 pub use plan::{Column, Login, Plan, TlsFiles};
 pub use postgres::Postgres;
 pub use schema::{is_identifier, sanitize};
-pub use session::{Kept, serve};
+pub use session::{HowFar, serve};
 pub use sqlite::Sqlite;

@@ -28,7 +28,7 @@ const BACK_TO_MARK: &str = "ROLLBACK TO SAVEPOINT penstock";
 
 /// Where the server keeps how far it is, if it does.
 #[derive(Clone)]
-pub enum Kept {
+pub enum HowFar {
     Nowhere,
     /// Its position in the queue on disk.
     Queue(Arc<Cursor>),
@@ -37,7 +37,7 @@ pub enum Kept {
 }
 
 /// Serves an outlet until it is closed.
-pub async fn serve<S: Server>(plan: Arc<Plan>, kept: Kept, server: S, jobs: Jobs<Load>) {
+pub async fn serve<S: Server>(plan: Arc<Plan>, kept: HowFar, server: S, jobs: Jobs<Load>) {
     let (tables, reached) = (HashSet::new(), Vec::new());
     let mut session =
         Session { plan, kept, server, tables, position: 0, reached, followed: Followed::default() };
@@ -56,7 +56,7 @@ pub async fn serve<S: Server>(plan: Arc<Plan>, kept: Kept, server: S, jobs: Jobs
 
 struct Session<S> {
     plan: Arc<Plan>,
-    kept: Kept,
+    kept: HowFar,
     server: S,
     /// With a cursor: messages with numbers before it are in their tables.
     position: u64,
@@ -123,9 +123,9 @@ impl<S: Server> Session<S> {
         }
         self.server.ready().await?;
         match &self.kept {
-            Kept::Nowhere => {}
-            Kept::Queue(cursor) => self.position = cursor.open(&mut self.server).await?,
-            Kept::Offsets(offsets) => offsets.open(&mut self.server).await?,
+            HowFar::Nowhere => {}
+            HowFar::Queue(cursor) => self.position = cursor.open(&mut self.server).await?,
+            HowFar::Offsets(offsets) => offsets.open(&mut self.server).await?,
         }
         Ok(())
     }
@@ -135,7 +135,7 @@ impl<S: Server> Session<S> {
             self.open().await?;
         }
         let messages = load.ends.len();
-        let there = if matches!(self.kept, Kept::Queue(_)) { load.before(self.position) } else { 0 };
+        let there = if matches!(self.kept, HowFar::Queue(_)) { load.before(self.position) } else { 0 };
         if there > 0 {
             // What comes again is there already; what is behind it goes next.
             return Ok(Outcome::Judged {
@@ -206,7 +206,7 @@ impl<S: Server> Session<S> {
     /// Begins one. Where some messages are there already, it is over again, and these are returned.
     async fn begin_transaction(&mut self, load: &Load) -> Result<Vec<usize>, NotDone> {
         self.server.execute(S::BEGIN).await?;
-        let Kept::Offsets(offsets) = &self.kept else { return Ok(Vec::new()) };
+        let HowFar::Offsets(offsets) = &self.kept else { return Ok(Vec::new()) };
         match offsets.reached(&mut self.server, &load.places).await {
             Ok(reached) => self.reached = reached,
             Err(fault) => return self.undo(fault).await,
@@ -241,8 +241,8 @@ impl<S: Server> Session<S> {
         }
         let until = load.until();
         let moved = match (&self.kept, until) {
-            (Kept::Queue(cursor), Some(until)) => cursor.move_to(&mut self.server, until).await,
-            (Kept::Offsets(offsets), _) => {
+            (HowFar::Queue(cursor), Some(until)) => cursor.move_to(&mut self.server, until).await,
+            (HowFar::Offsets(offsets), _) => {
                 offsets.move_to(&mut self.server, &load.places, &self.reached).await
             }
             _ => Ok(()),
@@ -294,7 +294,7 @@ impl<S: Server> Session<S> {
                 Err(fault) => return self.undo(fault).await,
             }
         }
-        if matches!(self.kept, Kept::Nowhere) || account.refused == 0 {
+        if matches!(self.kept, HowFar::Nowhere) || account.refused == 0 {
             self.commit(load).await?;
             return Ok(there);
         }

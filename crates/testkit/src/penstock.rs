@@ -1,6 +1,10 @@
 //! The real binary: started from a configuration in a folder of its own, asked over its control socket,
 //! stopped.
 
+mod command;
+
+pub use command::{Outcome, run_as, run_command};
+
 use crate::lab::{Lab, Opens};
 use crate::ledger::Ledger;
 use crate::process::Process;
@@ -305,29 +309,6 @@ impl Penstock {
     #[track_caller]
     pub fn wait_end(&mut self) -> ExitStatus {
         self.process.wait_end()
-    }
-}
-
-/// A finished command of the binary.
-#[derive(Debug)]
-pub struct Outcome {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
-}
-
-/// Runs a command of the binary to its end.
-pub fn run_command(args: &[&str]) -> Outcome {
-    run_as(binary(), args)
-}
-
-/// Runs the binary under another name (a link to it).
-pub fn run_as(program: &Path, args: &[&str]) -> Outcome {
-    let output = Command::new(program).args(args).stdin(Stdio::null()).output().expect("the binary runs");
-    Outcome {
-        code: output.status.code(),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
 }
 

@@ -17,7 +17,7 @@ use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use flight::Limits;
 use guest::{Caller, Line};
 use reading::Kind;
-use sql_client::{Cursor, Kept, Load, Mysql, Offsets, Postgres, Sqlite, load, serve};
+use sql_client::{Cursor, HowFar, Load, Mysql, Offsets, Postgres, Sqlite, load, serve};
 use std::sync::{Arc, OnceLock};
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::SQL, build).needing(reading::needs)];
@@ -55,9 +55,9 @@ fn build(
         let caller = Caller::at(&place);
         let (plan, login) = (Arc::clone(&plan), Arc::clone(&login));
         let kept = match (known.get(), &offsets) {
-            (Some(cursor), _) => Kept::Queue(Arc::clone(cursor)),
-            (None, Some(offsets)) => Kept::Offsets(Arc::clone(offsets)),
-            (None, None) => Kept::Nowhere,
+            (Some(cursor), _) => HowFar::Queue(Arc::clone(cursor)),
+            (None, Some(offsets)) => HowFar::Offsets(Arc::clone(offsets)),
+            (None, None) => HowFar::Nowhere,
         };
         let away = limits.away;
         let line: Line<Load> = match kind {

@@ -13,8 +13,8 @@ pub struct Form {
     pub bare: fn(&[u8]) -> &[u8],
     /// Appends a bare message in this form.
     pub put: fn(&mut Vec<u8>, &[u8]),
-    /// What of a message, in this form, goes to the end of the queue once more, by hand: it has lost its place
-    /// among others.
+    /// What of a message, in this form, goes to the end of the queue once more, by hand: it has lost its
+    /// place among others.
     pub again: fn(&[u8]) -> &[u8],
 }
 

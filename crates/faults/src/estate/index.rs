@@ -21,7 +21,7 @@ pub enum Index {
 }
 
 /// What is in an index.
-pub struct Found {
+pub struct Indexed {
     /// Numbers of messages by the ids of their documents.
     pub numbers: HashMap<String, u64>,
     /// Documents that came and were there already.
@@ -78,18 +78,18 @@ impl Index {
         }
     }
 
-    pub fn found(&self) -> Found {
+    pub fn found(&self) -> Indexed {
         match self {
-            Index::Real(search) => Found::of(search.all_documents(NAME, &["MESSAGE"])),
+            Index::Real(search) => Indexed::of(search.all_documents(NAME, &["MESSAGE"])),
             Index::StandIn { documents, .. } => documents.found(),
         }
     }
 }
 
-impl Found {
-    fn of(mut documents: Vec<Document>) -> Found {
+impl Indexed {
+    fn of(mut documents: Vec<Document>) -> Indexed {
         documents.sort_unstable_by_key(|document| document.sequence);
-        let mut found = Found { numbers: HashMap::new(), again: 0, reordered: Some(0) };
+        let mut found = Indexed { numbers: HashMap::new(), again: 0, reordered: Some(0) };
         let mut order = Order::default();
         for document in documents {
             let text = document.source["MESSAGE"].as_str().unwrap_or_default();
@@ -149,10 +149,10 @@ impl Documents {
         Reply::new(200).body("{\"errors\":false}")
     }
 
-    fn found(&self) -> Found {
+    fn found(&self) -> Indexed {
         let numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let again = self.received.load(Ordering::SeqCst) - numbers.len() as u64;
-        Found { numbers, again, reordered: None }
+        Indexed { numbers, again, reordered: None }
     }
 }
 
@@ -170,7 +170,7 @@ mod tests {
         let check = |documents: &[(u64, u64)], again: u64, reordered: u64| {
             let documents = documents.iter().enumerate();
             let documents = documents.map(|(at, &(number, version))| document(at as u64, number, version));
-            let found = Found::of(documents.rev().collect());
+            let found = Indexed::of(documents.rev().collect());
             assert_eq!((found.again, found.reordered), (again, Some(reordered)));
             assert!(found.numbers.iter().all(|(id, number)| *id == number.to_string()));
         };
