@@ -113,8 +113,10 @@ impl Seen {
         self.asked += 1;
         match (doing, threads::is_running(thread)) {
             (Doing::Writes | Doing::Steps, false) => *self.stuck.entry((doing, number)).or_default() += 1,
-            // It goes to sleep, or wakes up.
-            (Doing::Sleeps, true) => *self.met.entry((Doing::Turns, 0)).or_default() += weight * ASKED_EVERY,
+            // It goes to sleep or wakes up, unless it has begun with something since it was looked at.
+            (Doing::Sleeps, true) if profiling.look(worker).is_some_and(|(now, ..)| now == Doing::Sleeps) => {
+                *self.met.entry((Doing::Turns, 0)).or_default() += weight * ASKED_EVERY;
+            }
             _ => {}
         }
     }
