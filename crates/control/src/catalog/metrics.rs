@@ -78,11 +78,6 @@ pub const METRICS: &[Metric] = &[
     },
     Metric { name: "internal_events_total", help: "messages of the program's own log, by result" },
     Metric {
-        name: "last_config_file_modification_timestamp_seconds",
-        help: "when the configuration file was last changed",
-    },
-    Metric { name: "last_config_reload_timestamp_seconds", help: "when the configuration was last read" },
-    Metric {
         name: "kubernetes_failed_requests_total",
         help: "requests to an API server of Kubernetes that brought nothing, by server",
     },
@@ -98,6 +93,11 @@ pub const METRICS: &[Metric] = &[
         help: "pods that were let go for want of room although they may be wanted",
     },
     Metric { name: "kubernetes_watch_events_total", help: "events that told of pods of a node" },
+    Metric {
+        name: "last_config_file_modification_timestamp_seconds",
+        help: "when the configuration file was last changed",
+    },
+    Metric { name: "last_config_reload_timestamp_seconds", help: "when the configuration was last read" },
     Metric {
         name: "last_successful_config_reload_timestamp_seconds",
         help: "when the configuration was last read with success",

@@ -23,6 +23,7 @@ fn everything() -> Vec<Counter> {
     all.extend(internal_events(0, 0));
     all.push(shared_batches(3));
     all.extend(friction(4, 5, 6));
+    all.extend(kubernetes(&Pods { server: "https://api:6443", known: 2, ..Pods::default() }));
     all.extend(given_up(1, 2, 3));
     all.push(filterx("a.conf:3:1", "falsy", 4));
     all.extend(dynamic("host", "", "web", 1, 9));
