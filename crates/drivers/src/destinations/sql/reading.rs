@@ -251,11 +251,11 @@ fn unique(r: &mut Reading<'_>, columns: &[Column]) -> Result<Vec<String>, Report
 
 /// The templates of offsets().
 fn place(r: &mut Reading<'_>) -> Result<Option<[Arc<Template>; 2]>, Reported> {
+    let args = r.s.args("offsets");
     if !r.s.is_set("offsets") {
         return Ok(None);
     }
-    let texts: Option<Vec<(&str, _)>> =
-        r.s.args("offsets").iter().map(|arg| Some((arg.text()?, arg.span))).collect();
+    let texts: Option<Vec<(&str, _)>> = args.iter().map(|arg| Some((arg.text()?, arg.span))).collect();
     let [(name, at), (number, number_at)] = texts.as_deref().unwrap_or_default() else {
         let help = "write `offsets(\"${.kafka.topic}/${.kafka.partition}\" \"${.kafka.offset}\")`";
         return r.wrong("offsets", "offsets() takes the name of a sequence and the number in it", help);
