@@ -47,7 +47,7 @@ fn postgresql_passes_over_what_was_reached_and_no_dead_letter_that_is_tried_agai
     feed(lab.port("in"), 1000, 3000);
     let ledger = settled(&mut penstock, 4002);
     assert_eq!((ledger.dropped(), ledger.dropped_for("refused")), (10, 10), "{ledger}");
-    let is_odd = |n: &usize| (2000..3000).contains(n) && n % 100 == 0;
+    let is_odd = |n: &usize| (2000..3000).contains(n) && n.is_multiple_of(100);
     let mut wanted: Vec<String> = (0..3000).filter(|n| !is_odd(n)).map(text).collect();
     assert_eq!(rows(), wanted);
     assert_eq!(server.query("SELECT place, position FROM penstock_offsets"), ["host/0|3000"]);
