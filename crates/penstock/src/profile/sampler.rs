@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Between two looks, on average.
-const EVERY: Duration = Duration::from_micros(3_970);
+const EVERY: Duration = Duration::from_micros(4_970);
 /// Every so many looks it is asked whether a thread that writes runs, and what holds the sources.
 const ASKED_EVERY: u64 = 8;
 /// Workers say what they do at their next step: until then, at most so long, nothing is counted.
