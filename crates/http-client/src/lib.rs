@@ -44,5 +44,5 @@ pub use request::{Load, keys, load};
 pub use servers::Servers;
 pub use session::serve;
 pub use streamed::Streamed;
-pub use url::{Url, percent_decoded};
+pub use url::{Url, percent_decoded, percent_encoded};
 pub use wire::Passed;

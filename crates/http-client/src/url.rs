@@ -98,6 +98,18 @@ fn encoded(text: &str) -> String {
     out
 }
 
+/// As forms and queries have it: all but letters, digits and four marks is percent-encoded.
+pub fn percent_encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
 /// Takes percent-encoding away.
 pub fn percent_decoded(text: &[u8]) -> String {
     let mut out = Vec::with_capacity(text.len());
@@ -126,6 +138,12 @@ mod tests {
     fn check(text: &str, expected: &str) {
         let found = Url::parse(text).map(|url| format!("{url} to {}:{}", url.host, url.port));
         assert_eq!(found.unwrap_or_else(|error| error), expected, "{text}");
+    }
+
+    #[test]
+    fn what_a_query_may_not_have() {
+        assert_eq!(percent_encoded("node-1.example.com"), "node-1.example.com");
+        assert_eq!(percent_encoded("a&b=c/d ü"), "a%26b%3Dc%2Fd%20%C3%BC");
     }
 
     #[test]

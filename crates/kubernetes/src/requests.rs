@@ -3,7 +3,9 @@
 use crate::server::ApiServer;
 use crate::trouble::{Kind, Trouble};
 use http_client::header::{ACCEPT, AUTHORIZATION, USER_AGENT};
-use http_client::{Answer, Caller, Failure, HeaderMap, HeaderValue, Method, Network, Question, Streamed};
+use http_client::{
+    Answer, Caller, Failure, HeaderMap, HeaderValue, Method, Network, Question, Streamed, percent_encoded,
+};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,10 +32,10 @@ impl Requests {
     /// which may be a moment old.
     pub async fn list(&mut self, node: &str, is_cheap: bool, next: &str) -> Result<Answer, Trouble> {
         let mut target =
-            format!("/api/v1/pods?fieldSelector=spec.nodeName%3D{}&limit={PAGE_PODS}", encoded(node));
+            format!("/api/v1/pods?fieldSelector=spec.nodeName%3D{}&limit={PAGE_PODS}", percent_encoded(node));
         if !next.is_empty() {
             target.push_str("&continue=");
-            target.push_str(&encoded(next));
+            target.push_str(&percent_encoded(next));
         } else if is_cheap {
             target.push_str("&resourceVersion=0");
         }
@@ -44,14 +46,15 @@ impl Requests {
     pub async fn watch(&self, node: &str, version: &str, seconds: u64) -> Result<Streamed, Trouble> {
         let target = format!(
             "/api/v1/pods?watch=1&allowWatchBookmarks=true&fieldSelector=spec.nodeName%3D{}&resourceVersion={}&timeoutSeconds={seconds}",
-            encoded(node),
-            encoded(version)
+            percent_encoded(node),
+            percent_encoded(version)
         );
         self.caller.listen(&self.question(&target).await?, ANSWER_MAX).await.map_err(failed)
     }
 
     pub async fn pod(&mut self, namespace: &str, name: &str) -> Result<Answer, Trouble> {
-        self.ask(&format!("/api/v1/namespaces/{}/pods/{}", encoded(namespace), encoded(name))).await
+        self.ask(&format!("/api/v1/namespaces/{}/pods/{}", percent_encoded(namespace), percent_encoded(name)))
+            .await
     }
 
     async fn ask(&mut self, target: &str) -> Result<Answer, Trouble> {
@@ -94,28 +97,5 @@ fn failed(failure: Failure) -> Trouble {
     match failure {
         Failure::Away(why) | Failure::Unknown(why) => Trouble::other(why),
         Failure::Stale => Trouble::other("the server hung up"),
-    }
-}
-
-/// As it may stand in a query.
-fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_query_may_not_have() {
-        assert_eq!(encoded("node-1.example.com"), "node-1.example.com");
-        assert_eq!(encoded("a&b=c/d ü"), "a%26b%3Dc%2Fd%20%C3%BC");
     }
 }

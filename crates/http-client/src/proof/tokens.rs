@@ -8,7 +8,7 @@ use crate::answer::Answer;
 use crate::caller::{Caller, Question};
 use crate::connect::{Network, basic};
 use crate::exchange::Failure;
-use crate::url::Url;
+use crate::url::{Url, percent_encoded};
 use flight::Outcome;
 use hyper::Method;
 use hyper::body::Bytes;
@@ -148,14 +148,14 @@ impl Client {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
         match self.shown {
             Shown::Basic => {
-                let words = basic(&encoded(&self.id), &encoded(&self.secret));
+                let words = basic(&percent_encoded(&self.id), &percent_encoded(&self.secret));
                 headers.insert(AUTHORIZATION, secret(&words)?);
             }
             Shown::Body => fields.extend([("client_id", &*self.id), ("client_secret", &*self.secret)]),
         }
         fields.extend(self.fields.iter().map(|(name, text)| (*name, text.as_str())));
         let form: Vec<String> =
-            fields.iter().map(|(name, text)| format!("{name}={}", encoded(text))).collect();
+            fields.iter().map(|(name, text)| format!("{name}={}", percent_encoded(text))).collect();
         let body = Bytes::from(form.join("&"));
         Ok(Question { method: Method::POST, target: self.url.path.clone(), headers, body })
     }
@@ -201,18 +201,6 @@ fn read(answer: &Answer, from: &str, asked: Instant, ahead: Duration) -> Result<
     let validity = validity.unwrap_or(VALIDITY).min(VALIDITY_MAX);
     let fresh_until = asked + validity.saturating_sub(ahead.min(validity / 2));
     Ok(Token { value, fresh_until, until: asked + validity })
-}
-
-/// As forms have it: all but letters, digits and four marks is percent-encoded.
-fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
 }
 
 /// Any bytes as what a server of tokens answers.
