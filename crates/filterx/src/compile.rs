@@ -8,6 +8,7 @@ mod fold;
 mod layout;
 mod operands;
 mod statement;
+mod tally;
 mod target;
 mod texts;
 mod types;
@@ -24,6 +25,7 @@ use diag::{Diagnostic, Diagnostics, SourceMap, Span};
 use filter::{FilterEnv, new_asker};
 use record::{NameId, intern};
 use std::collections::HashMap;
+use tally::Tallied;
 use template::TemplateOptions;
 use wanted::Wanted;
 
@@ -35,6 +37,8 @@ const NAMES_MAX: usize = 1 << 16;
 pub struct Setting<'a> {
     pub env: &'a dyn FilterEnv,
     pub sources: &'a SourceMap,
+    /// Evaluations are counted: stats(level()) is at least [`COUNTED_FROM`](crate::COUNTED_FROM).
+    pub is_counted: bool,
 }
 
 pub struct Compiler<'a> {
@@ -56,6 +60,8 @@ pub struct Compiler<'a> {
     wanted: Wanted,
     /// What is looked at of what the next function returns.
     only: Option<Only>,
+    /// Where evaluations are counted.
+    tally: Option<Tallied>,
 }
 
 /// Compiles a block; `None` when something is wrong with it, which is reported.
@@ -90,12 +96,19 @@ impl<'a> Compiler<'a> {
             uses: Uses::default(),
             wanted: Wanted::default(),
             only: None,
+            tally: setting.is_counted.then(Tallied::default),
         }
     }
 
     /// The block, unless an error was reported.
     fn done(self, statements: Body) -> Option<Block> {
+        let (tally, tallied) = match self.tally.map(Tallied::done) {
+            Some((tally, places)) => (Some(tally), places),
+            None => (None, Box::default()),
+        };
         let mut block = Block {
+            tally,
+            tallied,
             statements,
             places: self.places.into(),
             variables: self.variables.into(),
@@ -104,7 +117,8 @@ impl<'a> Compiler<'a> {
             decides: false,
             asker: new_asker(),
         };
-        block.decides = block.only_decides();
+        // What is counted is evaluated as it is written.
+        block.decides = block.tally.is_none() && block.only_decides();
         (self.diags.counts().0 == self.before).then_some(block)
     }
 
@@ -189,6 +203,7 @@ impl<'a> Compiler<'a> {
         let mut text = self.source(shown).split_whitespace().collect::<Vec<_>>().join(" ");
         text.push_str(if head.is_some() { ")" } else { "" });
         let location = self.setting.sources.locate(self.span(expr.at)).to_string();
+        self.tally_place(expr);
         let operands = self.operands(expr);
         self.places.push(Written { location: location.into(), text: text.into(), role, operands });
         self.places.len() as u32 - 1

@@ -13,6 +13,7 @@ mod functions;
 pub mod grammar;
 mod program;
 mod run;
+mod tally;
 mod token;
 mod types;
 
@@ -27,6 +28,7 @@ pub use function::{Form, Function, Parameter};
 pub use functions::{GROUPS, all as functions};
 pub use program::{Block, Role, Written};
 pub use run::{
-    CAUSES, Cause, Causes, Evaluation, Followed, Judgement, MADE_BYTES_MAX, Operand, Outcome, Report,
+    CAUSES, Cause, Causes, Evaluation, Falsy, Followed, Judgement, MADE_BYTES_MAX, Operand, Outcome, Report,
 };
+pub use tally::COUNTED_FROM;
 pub use types::Types;

@@ -3,6 +3,7 @@
 
 use crate::ast::{AssignBy, By, Compare};
 use crate::run::{Eval, Memory, Run, Signal};
+use crate::tally::Tally;
 use parsers::scanners::names::Table;
 use pattern::Pattern;
 use record::{Demand, NameId};
@@ -86,6 +87,8 @@ pub enum Expr {
     /// `dpath(...) =`: what is missing on the way is made.
     AssignPath(Box<(Target, Expr)>, AssignBy),
     Declare(u32, Box<Expr>),
+    /// An operand that is not always evaluated, where that is counted: its number for the tally.
+    Counted(u32, Box<Expr>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,6 +243,10 @@ pub struct Block {
     pub(crate) uses: Uses,
     /// It compares and sets texts, and nothing else.
     pub(crate) decides: bool,
+    /// Where evaluations are counted.
+    pub(crate) tally: Option<Tally>,
+    /// The number for the tally of each place.
+    pub(crate) tallied: Box<[u32]>,
     pub(crate) asker: u64,
 }
 

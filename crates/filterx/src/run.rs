@@ -15,7 +15,7 @@ mod text;
 
 pub use evaluate::Evaluation;
 pub(crate) use failure::json_text;
-pub use failure::{CAUSES, Cause, Causes, Failure, Operand, Report, Signal};
+pub use failure::{CAUSES, Cause, Causes, Failure, Falsy, Operand, Report, Signal};
 pub use follow::{Followed, Judgement};
 
 use crate::functions::{Known, Piece, Places};
@@ -78,6 +78,8 @@ pub struct Memory {
     pub places: Places,
     /// Of the text whose pairs were read last.
     pub outline: Outline,
+    /// How often each of what a tally counts was come to.
+    pub taken: Vec<u64>,
 }
 
 /// A message and the block that is run on it.
@@ -100,8 +102,12 @@ pub struct Run<'a> {
     pub(crate) text_end: usize,
     /// The innermost statement that control left.
     pub(crate) statement: Option<u32>,
+    /// Somebody watches, or evaluations are counted.
+    pub(crate) is_followed: bool,
     /// The statements and conditions that have been taken, where somebody watches.
     pub(crate) trail: Option<Vec<Followed>>,
+    /// Numbers for the tally of statements and conditions.
+    pub(crate) tallied: &'a [u32],
 }
 
 impl Block {
@@ -122,6 +128,7 @@ impl Block {
         memory.texts.clear();
         memory.texts.resize(self.texts.len(), None);
         memory.slots.resize(self.variables.len(), Slot::default());
+        memory.taken.resize(self.tally.as_ref().map_or(0, |tally| tally.taken.len()), 0);
         // What templates see of a message in a row of blocks is not what it was before this one.
         let decides = self.decides && !(cx.in_row && self.uses.has_templates);
         selection.retain(|index| {
@@ -138,6 +145,9 @@ impl Block {
             }
             outcome == Outcome::Passed
         });
+        if let Some(tally) = &self.tally {
+            tally.settle(&mut memory.taken);
+        }
         cx.work.keep_state(self.asker, memory);
         causes
     }
@@ -146,17 +156,21 @@ impl Block {
     pub fn judge(&self, batch: &mut Batch, index: usize, cx: &mut FilterContext) -> Judgement {
         let mut memory = self.memory();
         let mut run = self.begin(batch, index, cx, &mut memory);
-        run.trail = Some(Vec::new());
+        (run.trail, run.is_followed) = (Some(Vec::new()), true);
         let result = run.body(&self.statements);
         let outcome = run.end(result);
         let trail = run.trail.take().unwrap_or_default();
         let report = (outcome == Outcome::Failed).then(|| Report::of(&mut run));
+        if let Some(tally) = &self.tally {
+            tally.settle(&mut memory.taken);
+        }
         Judgement { outcome, report, trail }
     }
 
     fn memory(&self) -> Memory {
         let (texts, slots) = (self.texts.len(), self.variables.len());
-        Memory { texts: vec![None; texts], slots: vec![Slot::default(); slots], ..Memory::default() }
+        let taken = vec![0; self.tally.as_ref().map_or(0, |tally| tally.taken.len())];
+        Memory { texts: vec![None; texts], slots: vec![Slot::default(); slots], taken, ..Memory::default() }
     }
 
     #[inline(always)]
@@ -182,7 +196,9 @@ impl Block {
             memory,
             signal: Signal::Done,
             statement: None,
+            is_followed: self.tally.is_some(),
             trail: None,
+            tallied: &self.tallied,
         }
     }
 }

@@ -48,11 +48,15 @@ pub fn findings(text: &str) -> Vec<String> {
 }
 
 fn compiled(text: &str) -> Result<crate::Block, Vec<String>> {
+    compiled_as(text, false)
+}
+
+fn compiled_as(text: &str, is_counted: bool) -> Result<crate::Block, Vec<String>> {
     let mut sources = SourceMap::new();
     let file = sources.add_root("test.conf", text);
     let mut diags = Diagnostics::new();
     let env = Env::default();
-    let setting = Setting { env: &env, sources: &sources };
+    let setting = Setting { env: &env, sources: &sources, is_counted };
     let block = compile_text(text, Span::new(file, 0, text.len()), setting, &mut diags);
     block.ok_or_else(|| diags.iter().map(|d| format!("{} {}", d.code, d.message)).collect())
 }

@@ -32,7 +32,7 @@ pub fn compiled(text: &str) -> Option<Block> {
     let mut sources = SourceMap::new();
     let file = sources.add_root("fuzz.conf", text);
     let env = Env::default();
-    let setting = filterx::Setting { env: &env, sources: &sources };
+    let setting = filterx::Setting { env: &env, sources: &sources, is_counted: false };
     let mut diags = Diagnostics::new();
     filterx::compile_text(text, Span::new(file, 0, text.len()), setting, &mut diags)
 }

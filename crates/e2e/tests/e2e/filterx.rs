@@ -225,3 +225,40 @@ fn failures_are_counted_by_block_and_cause_and_explained_with_operands() {
     ]);
     assert!(outcome.stdout.contains("n < 10  with n = 2  holds"), "{outcome:?}");
 }
+
+#[test]
+fn evaluations_are_counted_from_level_3_on_and_what_fails_is_told_in_the_log() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}options {{ stats(level(3)); }};\nsource s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination d {{ file(\"%dir%/out\" template(\"$X\\n\")); }};\n\
+         log {{ source(s); filterx {{ n = int($MSG) ?? 1; n < 10; if (n == 5) {{ $X = string(n); }}; }};\n\
+         destination(d); }};\n"
+    );
+    let mut penstock = Penstock::configure(&lab, &config).arg("--log-level").arg("trace").ready();
+    let mut sender = Sender::tcp(lab.port("in"));
+    for text in ["text", "11", "5", "6"] {
+        sender.line(&format!("<13>Nov 11 01:02:03 web app: {text}"));
+    }
+    sender.finish();
+    penstock.wait_settled(4);
+    let stats = penstock.request("STATS PROMETHEUS");
+    let counted = |kind: &str, name: &str| {
+        let start = format!("syslogng_fx_{kind}_evals_total");
+        let name = if name.is_empty() { String::new() } else { format!("name=\"{name}\"") };
+        let line = stats.lines().find(|line| line.starts_with(&start) && line.contains(&name));
+        line.and_then(|line| line.rsplit(' ').next()?.parse::<u64>().ok())
+    };
+    let found = [
+        counted("function", "int()"),
+        counted("null_coalesce", ""),
+        counted("conditional", ""),
+        counted("function", "string()"),
+        counted("variable", "$MSG"),
+    ];
+    assert_eq!(found, [Some(4), Some(4), Some(3), Some(1), Some(4)], "{stats}");
+    let log = penstock.log();
+    let told = |what: &str, part: &str| log.lines().any(|line| line.contains(what) && line.contains(part));
+    assert!(told("FILTERX FALSY", "value='false', type='boolean'"), "{log}");
+    assert!(told("FilterX: null coalesce suppressing error", "n = int($MSG) ?? 1"), "{log}");
+}

@@ -39,7 +39,8 @@ impl Paths<'_, '_> {
         diags: &mut Diagnostics,
         compile: impl FnOnce(Setting<'_>, &mut Diagnostics) -> Option<filterx::Block>,
     ) -> Option<Step> {
-        let setting = Setting { env: self.names, sources: self.texts };
+        let is_counted = self.names.counters().level() >= i64::from(filterx::COUNTED_FROM);
+        let setting = Setting { env: self.names, sources: self.texts, is_counted };
         let made = compile(setting, diags);
         self.names.report(diags);
         let block = made?;

@@ -14,7 +14,8 @@ const SHOWN_FROM: i64 = 1;
 pub struct FilterCounters<'a> {
     existing: &'a BTreeMap<String, Arc<StepCounters>>,
     used: RefCell<BTreeMap<String, Arc<StepCounters>>>,
-    counts_calls: bool,
+    /// `stats(level())`
+    level: i64,
 }
 
 impl<'a> FilterCounters<'a> {
@@ -22,7 +23,11 @@ impl<'a> FilterCounters<'a> {
         let given = |settings: &Settings, name| settings.int(name).filter(|_| settings.is_set(name));
         let level = globals.block("stats").and_then(|stats| given(stats, "level"));
         let level = level.or_else(|| given(globals, "stats-level")).unwrap_or(0);
-        FilterCounters { existing, used: RefCell::default(), counts_calls: level >= SHOWN_FROM }
+        FilterCounters { existing, used: RefCell::default(), level }
+    }
+
+    pub fn level(&self) -> i64 {
+        self.level
     }
 
     pub fn of(&self, name: &str) -> Arc<StepCounters> {
@@ -34,7 +39,7 @@ impl<'a> FilterCounters<'a> {
     /// Those for a call from another filter. Calls are counted only where somebody can see it: expressions
     /// with calls are then evaluated as they are written, without what makes them cheaper.
     pub fn of_call(&self, name: &str) -> Option<Arc<dyn Tally>> {
-        self.counts_calls.then(|| self.of(name) as Arc<dyn Tally>)
+        (self.level >= SHOWN_FROM).then(|| self.of(name) as Arc<dyn Tally>)
     }
 
     /// All that were asked for so far.

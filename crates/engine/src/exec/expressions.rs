@@ -91,6 +91,9 @@ struct Told<'a> {
     location: &'a str,
     text: &'a str,
     error: &'a str,
+    /// Errors that were passed over.
+    suppressed: String,
+    falsy: Option<&'a filterx::Falsy>,
     values: String,
     holds: bool,
 }
@@ -98,8 +101,16 @@ struct Told<'a> {
 impl Told<'_> {
     fn operands(&self) -> Vec<(&'static str, &[u8])> {
         let text = if self.role == Role::Condition { "condition" } else { "statement" };
-        let all =
-            [("expr", self.location), (text, self.text), ("error", self.error), ("operands", &self.values)];
+        let (value, kind) = self.falsy.map_or(("", ""), |falsy| (&*falsy.value, falsy.type_name));
+        let all = [
+            ("expr", self.location),
+            (text, self.text),
+            ("error", self.error),
+            ("operands", &self.values),
+            ("suppressed", &self.suppressed),
+            ("falsy", value),
+            ("type", kind),
+        ];
         all.into_iter()
             .filter(|(_, text)| !text.is_empty())
             .map(|(name, text)| (name, text.as_bytes()))
@@ -119,6 +130,8 @@ fn told<'a>(block: &'a Block, judgement: &'a Judgement) -> Vec<Told<'a>> {
             location: &place.location,
             text: &place.text,
             error: "",
+            suppressed: followed.suppressed.join("; "),
+            falsy: None,
             values: followed.operands_told(),
             holds: followed.holds,
         })
@@ -128,6 +141,8 @@ fn told<'a>(block: &'a Block, judgement: &'a Judgement) -> Vec<Told<'a>> {
         location: &report.location,
         text: &report.statement,
         error: &report.message,
+        suppressed: String::new(),
+        falsy: report.falsy.as_ref(),
         values: report.operands_told(),
         holds: false,
     });

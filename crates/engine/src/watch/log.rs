@@ -165,6 +165,20 @@ impl LogWatch {
         let text = condition.clone().or_else(|| operand("statement")).unwrap_or_default();
         let expr = format!("{}|\t{text}", operand("expr").unwrap_or_default());
         let operands = operand("operands").unwrap_or_default();
+        if let Some(error) = operand("suppressed") {
+            let fields: [Field<'_>; 2] = [("expr", &expr), ("error", &error)];
+            let is_assignment = text.contains("=??");
+            let what = match is_assignment {
+                true => "FilterX: null coalesce assignment suppressing error",
+                false => "FilterX: null coalesce suppressing error",
+            };
+            say(Level::Debug, what, &fields, message);
+        }
+        if let Some(value) = operand("falsy") {
+            let kind = operand("type").unwrap_or_default();
+            let fields: [Field<'_>; 3] = [("expr", &expr), ("value", &value), ("type", &kind)];
+            say(Level::Debug, "FILTERX FALSY", &fields, message);
+        }
         if let Some(error) = operand("error") {
             let fields: [Field<'_>; 4] =
                 [("err_idx", &"[1/1]"), ("expr", &expr), ("error", &error), ("operands", &operands)];

@@ -52,11 +52,13 @@ impl Compiler<'_> {
             Kind::Binary(operator, a, b) => self.binary(*operator, a, b)?,
             Kind::Ternary(condition, yes, no) => {
                 let condition = self.expr(condition);
+                let mut sometimes =
+                    |operand: &ast::Expr| self.expr(operand).map(|made| self.sometimes(made, operand));
                 let yes = match yes {
-                    Some(yes) => self.expr(yes).map(Some),
+                    Some(yes) => sometimes(yes).map(Some),
                     None => Some(None),
                 };
-                let no = self.expr(no);
+                let no = sometimes(no);
                 Expr::Ternary(Box::new((condition?, yes?, no?)))
             }
             Kind::Drop => Expr::Control(Signal::Drop),
@@ -110,6 +112,10 @@ impl Compiler<'_> {
         let (left, right) = (self.expr(a), self.expr(b));
         let (left, right) = (left?, right?);
         self.check_operands(operator, (&left, &right), a.at.to(b.at))?;
+        let right = match operator {
+            Binary::Coalesce | Binary::Or | Binary::And => self.sometimes(right, b),
+            _ => right,
+        };
         let sides = |left, right| Box::new((left, right));
         Some(match operator {
             Binary::Coalesce => Expr::Coalesce(sides(left, right)),

@@ -32,6 +32,7 @@ impl Compiler<'_> {
                 body.push(Statement { expr, checked, number });
             }
         }
+        self.tally_body(&body, "compound");
         body.into()
     }
 
@@ -79,6 +80,9 @@ impl Compiler<'_> {
         for (written, body) in branches {
             let condition = self.expr(written);
             let number = condition.as_ref().map_or(0, |_| self.written(written, Role::Condition));
+            if condition.is_some() {
+                self.tally_with(number, "conditional");
+            }
             let body = self.body(body);
             compiled.extend(condition.map(|condition| Branch { condition, number, body }));
         }
@@ -138,6 +142,7 @@ impl Compiler<'_> {
         for (number, case) in cases.iter().enumerate() {
             self.label(case, number, &mut made, &mut texts);
             let mut body = self.body(&case.body).into_vec();
+            self.tally_body(&body, "switch_case");
             let ending = body.pop_if(|last| matches!(last.expr, Expr::Control(Signal::Break)));
             made.cases.push(Case { body: body.into(), falls_through: ending.is_none() });
         }

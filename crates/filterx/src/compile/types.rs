@@ -9,6 +9,7 @@ use crate::types::Types;
 pub fn types_of(expr: &Expr) -> Types {
     match expr {
         Expr::Value(value) => Types::of(*value),
+        Expr::Counted(_, inner) => types_of(inner),
         Expr::Text(_) | Expr::Slice(_) => Types::STRING,
         Expr::Dict(..) | Expr::LaidOut(_) => Types::DICT,
         Expr::List(_) => Types::LIST,

@@ -20,7 +20,7 @@ impl Run<'_> {
     /// As the conditions one by one: nothing is changed between them.
     pub(crate) fn chain(&mut self, chain: &Chain) -> Eval {
         let otherwise = chain.otherwise.as_deref();
-        if self.trail.is_some() {
+        if self.is_followed {
             return self.conditional(&chain.branches, otherwise);
         }
         let value = self.variable(chain.variable)?;

@@ -120,6 +120,10 @@ impl Run<'_> {
                 Ok(Value::Boolean(true))
             }
             Expr::AddTo(parts) => self.add_to(&parts.0, &parts.1),
+            Expr::Counted(number, inner) => {
+                self.count(*number);
+                self.eval(inner)
+            }
             Expr::AssignPath(parts, by) => self.assign_path(&parts.0, &parts.1, *by),
             Expr::Declare(variable, value) => {
                 let value = self.eval_owned(value)?;
@@ -177,6 +181,10 @@ impl Run<'_> {
                 self.trees().share(value);
                 Ok(value)
             }
+            Expr::Counted(number, inner) => {
+                self.count(*number);
+                self.eval_owned(inner)
+            }
             Expr::Value(_)
             | Expr::Text(_)
             | Expr::Dict(..)
@@ -201,6 +209,7 @@ impl Run<'_> {
             Ok(Value::Null) => Ok(None),
             Ok(value) => Ok(Some(value)),
             Err(Halt) if self.is_error() => {
+                self.note_suppressed();
                 self.memory.stack.truncate(depth);
                 Ok(None)
             }

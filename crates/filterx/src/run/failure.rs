@@ -115,8 +115,16 @@ pub struct Report {
     pub cause: Cause,
     /// What the variables of the statement were.
     pub operands: Vec<Operand>,
-    /// It was no error: the statement does not hold.
-    pub is_falsy: bool,
+    /// It was no error: the statement does not hold, as this is what it gave.
+    pub falsy: Option<Falsy>,
+}
+
+/// A value for which a statement does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Falsy {
+    /// As `repr()` shows it.
+    pub value: String,
+    pub type_name: &'static str,
 }
 
 /// A variable or an element of one, as written, and its value.
@@ -152,7 +160,10 @@ impl Report {
     /// Of a block that has just failed.
     pub(crate) fn of(run: &mut Run<'_>) -> Report {
         let message = run.failure_text();
-        let is_falsy = matches!(run.signal, Signal::Falsy(_));
+        let falsy = match run.signal {
+            Signal::Falsy(value) => Some(Falsy { value: run.shown(value), type_name: value.type_name() }),
+            _ => None,
+        };
         let place = run.place_failed();
         let operands = place.map(|place| &place.operands[..]).unwrap_or_default();
         let operands = operands.iter().map(|(name, expr)| run.operand(name, expr)).collect();
@@ -162,7 +173,7 @@ impl Report {
             message,
             cause: run.signal.cause(),
             operands,
-            is_falsy,
+            falsy,
         }
     }
 
@@ -187,15 +198,18 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn operand(&mut self, name: &str, expr: &crate::program::Expr) -> Operand {
-        let value = self.eval(expr).ok().map(|value| {
-            let mut out = Vec::new();
-            self.put(value, REPR, &mut out);
-            let is_long = out.len() > OPERAND_BYTES_MAX;
-            out.truncate(OPERAND_BYTES_MAX);
-            let end = if is_long { "..." } else { "" };
-            format!("{}{end}", String::from_utf8_lossy(&out))
-        });
+        let value = self.eval(expr).ok().map(|value| self.shown(value));
         Operand { name: name.to_owned(), value }
+    }
+
+    /// A value as `repr()` shows it, cut where it is long.
+    fn shown(&mut self, value: Value) -> String {
+        let mut out = Vec::new();
+        self.put(value, REPR, &mut out);
+        let is_long = out.len() > OPERAND_BYTES_MAX;
+        out.truncate(OPERAND_BYTES_MAX);
+        let end = if is_long { "..." } else { "" };
+        format!("{}{end}", String::from_utf8_lossy(&out))
     }
 }
 

@@ -4,6 +4,9 @@ use super::failure::told;
 use super::{Halt, Operand, Outcome, Report, Run};
 use crate::program::Role;
 
+/// Errors passed over that are told of a statement.
+const SUPPRESSED_MAX: usize = 8;
+
 /// What became of a message that is watched.
 pub struct Judgement {
     pub outcome: Outcome,
@@ -21,6 +24,8 @@ pub struct Followed {
     pub operands: Vec<Operand>,
     /// The condition holds; the statement has been done.
     pub holds: bool,
+    /// Errors that `??` and the like passed over.
+    pub suppressed: Vec<String>,
 }
 
 impl Followed {
@@ -38,9 +43,9 @@ impl Run<'_> {
         number: u32,
         work: impl FnOnce(&mut Self) -> Result<bool, Halt>,
     ) -> Result<bool, Halt> {
-        match self.trail {
-            None => work(self),
-            Some(_) => self.noted(number, work),
+        match self.is_followed {
+            false => work(self),
+            true => self.noted(number, work),
         }
     }
 
@@ -50,6 +55,12 @@ impl Run<'_> {
         number: u32,
         work: impl FnOnce(&mut Self) -> Result<bool, Halt>,
     ) -> Result<bool, Halt> {
+        if let Some(tallied) = self.tallied.get(number as usize) {
+            self.count(*tallied);
+        }
+        if self.trail.is_none() {
+            return work(self);
+        }
         let place = self.places.get(number as usize).filter(|place| place.role != Role::Frame);
         let Some(place) = place else { return work(self) };
         // Looking changes nothing: JSON that nobody has looked into stays what it is.
@@ -57,11 +68,35 @@ impl Run<'_> {
         let operands = place.operands.iter().map(|(name, expr)| self.operand(name, expr)).collect();
         self.memory.slots = slots;
         let at = self.trail.as_ref().map_or(0, Vec::len);
-        self.trail.get_or_insert_default().push(Followed { number, operands, holds: false });
+        self.trail.get_or_insert_default().push(Followed {
+            number,
+            operands,
+            holds: false,
+            suppressed: Vec::new(),
+        });
         let result = work(self);
         if let Some(followed) = self.trail.as_mut().and_then(|trail| trail.get_mut(at)) {
             followed.holds = matches!(result, Ok(true));
         }
         result
+    }
+
+    /// Notes the error that is being passed over, for whoever watches.
+    pub(super) fn note_suppressed(&mut self) {
+        if self.trail.is_none() {
+            return;
+        }
+        let text = self.failure_text();
+        let last = self.trail.as_mut().and_then(|trail| trail.last_mut());
+        if let Some(followed) = last.filter(|followed| followed.suppressed.len() < SUPPRESSED_MAX) {
+            followed.suppressed.push(text);
+        }
+    }
+
+    /// Notes that something was come to that a tally counts.
+    pub(super) fn count(&mut self, tallied: u32) {
+        if let Some(times) = self.memory.taken.get_mut(tallied as usize) {
+            *times += 1;
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Blocks that only decide, run straight on the message, against the same run as any other.
 
-use super::{compiled, value};
+use super::{compiled, compiled_as, value};
 use crate::Outcome;
 use filter::FilterContext;
 use proptest::prelude::*;
@@ -41,6 +41,11 @@ fn both(text: &str, given: &[Set]) -> [(bool, Vec<Option<String>>); 2] {
     assert!(block.decides, "{text}");
     let (mut batch, mut selection) = (message(given), vec![0]);
     block.run(&mut batch, &mut selection, &mut context(), &mut Vec::new());
+    // What is counted is run as it is written.
+    let counted = compiled_as(text, true).expect(text);
+    let (mut as_written, mut left) = (message(given), vec![0]);
+    counted.run(&mut as_written, &mut left, &mut context(), &mut Vec::new());
+    assert_eq!((&left, values(&as_written)), (&selection, values(&batch)), "{text}");
     let mut judged = message(given);
     let outcome = block.judge(&mut judged, 0, &mut context()).outcome;
     [(!selection.is_empty(), values(&batch)), (outcome == Outcome::Passed, values(&judged))]

@@ -1,6 +1,9 @@
 //! Details of the language in which functions went their own way once.
 
-use super::{check, findings, shown};
+use super::{check, compiled_as, findings, shown};
+use filter::FilterContext;
+use std::sync::atomic::Ordering;
+use template::sample;
 
 #[test]
 fn functions_of_texts_take_nothing_else() {
@@ -150,4 +153,48 @@ fn conditions_are_joined_by_strength_and_without_end() {
         check(&format!("x = 1; {} {word} {last} {word} nosuch", many(value)), last);
         check(&format!("x = 1; {} {word} nosuch", many(value)), "error: No such variable: \"nosuch\"");
     }
+}
+
+/// From stats(level(3)) on.
+#[test]
+fn evaluations_are_counted_by_kind_and_name() {
+    let block = compiled_as(
+        "x = {\"k\": 3}; \
+         if ($HOST == \"no\") { len($PROGRAM); } \
+         elif (isset(x) and x.k > 2) { $OUT = x.k ?? ($PROGRAM ?? \"\"); };",
+        true,
+    )
+    .expect("compiles");
+    let (mut batch, mut cx) = (sample::with_values(), FilterContext::new(template::Identity::new("loghost")));
+    let mut selection = vec![0];
+    block.run(&mut batch, &mut selection, &mut cx, &mut Vec::new());
+    block.judge(&mut batch, 0, &mut cx);
+    assert_eq!(selection, [0]);
+    let tally = block.tally.as_ref().expect("counted");
+    let cells = tally.cells.get().expect("it has run");
+    let counted: Vec<(&str, &str, u64)> = tally
+        .counted
+        .iter()
+        .zip(cells)
+        .map(|((kind, name), cell)| (*kind, &**name, cell.as_ref().expect("room").load(Ordering::Relaxed)))
+        .filter(|(.., times)| *times > 0)
+        .collect();
+    let expected = [
+        ("and", "", 2),
+        ("assign", "", 4),
+        ("comparison", "", 4),
+        ("compound", "", 4),
+        ("conditional", "", 4),
+        ("getattr", "k", 4),
+        ("isset", "", 2),
+        // Of the dict, of both conditions.
+        ("literal", "", 8),
+        ("literal_dict", "", 2),
+        ("null_coalesce", "", 2),
+        ("variable", "$HOST", 2),
+        ("variable", "x", 4),
+    ];
+    let mut counted = counted;
+    counted.sort_unstable();
+    assert_eq!(counted, expected);
 }

@@ -287,6 +287,9 @@ fn expression(operands: &[(&'static str, Text)], holds: bool) -> String {
     if let Some(values) = word("operands") {
         let _ = write!(out, "  with {values}");
     }
+    if let Some(error) = word("suppressed") {
+        let _ = write!(out, "  passed over: {error}");
+    }
     let end = match (word("error"), condition, holds) {
         (Some(error), ..) => format!("failed: {error}"),
         (None, Some(_), true) => "holds".to_owned(),

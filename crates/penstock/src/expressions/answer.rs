@@ -94,7 +94,7 @@ impl Failed {
                 "message": self.report.message,
                 "location": self.report.location,
                 "statement": self.report.statement,
-                "falsy": self.report.is_falsy,
+                "falsy": self.report.falsy.is_some(),
                 "operands": operands,
             },
             "nanoseconds": nanoseconds(self.time),

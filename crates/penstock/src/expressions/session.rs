@@ -108,7 +108,7 @@ impl Session {
         let whole = ended(text.trim_end());
         let file = sources.add_root(NAME, whole.as_str());
         let mut diags = Diagnostics::new();
-        let setting = Setting { env: &self.env, sources: &sources };
+        let setting = Setting { env: &self.env, sources: &sources, is_counted: false };
         let block = filterx::compile_text(&whole, Span::new(file, 0, whole.len()), setting, &mut diags);
         let Some(block) = block else {
             let json = diag::render_json(&diags, &sources);
