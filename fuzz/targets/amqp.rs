@@ -1,4 +1,4 @@
 //! Fuzzes what an AMQP server says.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| amqp_client::read_anything(input));
+driver::fuzz_target!(|input: &[u8]| amqp_client::read_anything(input));

@@ -4,7 +4,7 @@
 
 use conf_syntax::{Limits, ParseOptions};
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+driver::fuzz_target!(|input: &[u8]| {
     let text = String::from_utf8_lossy(input);
     let options = ParseOptions {
         env: None,

@@ -11,7 +11,7 @@ const TEXTS: &[&str] = &[
     r#"add-contextual-data(selector(glob("${MESSAGE}")) database("t.csv") prefix("c.") ignore-case(yes))"#,
 ];
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+driver::fuzz_target!(|input: &[u8]| {
     for text in TEXTS {
         let Some(parser) = run::made(text, input) else { continue };
         for message in [b"web".as_slice(), input.split(|b| *b == b',').next().unwrap_or_default()] {

@@ -11,4 +11,4 @@ const TEXTS: &[&str] = &[r#"cef-parser(prefix("e."))"#, r#"leef-parser(prefix("e
 const NAMES: &[&str] = &["e.name", "e.vendor", "e.extensions.a", "MESSAGE"];
 static PARSERS: LazyLock<run::Parsers> = LazyLock::new(|| run::Parsers::new(TEXTS, NAMES));
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| PARSERS.check(input));
+driver::fuzz_target!(|input: &[u8]| PARSERS.check(input));

@@ -5,7 +5,7 @@
 #[path = "filterx/world.rs"]
 mod world;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+driver::fuzz_target!(|input: &[u8]| {
     let mut parts = input.splitn(2, |b| *b == 0);
     let format = String::from_utf8_lossy(parts.next().unwrap_or_default()).replace(['"', '\\', '$'], "");
     let text = parts.next().unwrap_or_default();

@@ -55,7 +55,7 @@ const PAIRS: &[[&str; 2]] = &[
 static BLOCKS: LazyLock<Vec<[Block; 2]>> =
     LazyLock::new(|| PAIRS.iter().map(|pair| pair.map(|text| world::compiled(text).expect(text))).collect());
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+driver::fuzz_target!(|input: &[u8]| {
     let Some((first, message)) = input.split_first() else { return };
     // JSON is read without zero bytes, so that what is written of one is not what is read.
     if message.contains(&0) {

@@ -2,4 +2,4 @@
 //! OpenTelemetry, what Pub/Sub brings to a subscriber.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| grpc::fuzz(input));
+driver::fuzz_target!(|input: &[u8]| grpc::fuzz(input));

@@ -2,4 +2,4 @@
 //! are messages.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| http_client::judge::fuzz(input));
+driver::fuzz_target!(|input: &[u8]| http_client::judge::fuzz(input));

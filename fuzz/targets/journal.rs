@@ -1,10 +1,10 @@
 //! Fuzzes the reader of systemd's journal files: whatever the file holds, reading it ends.
 #![no_main]
 
-use journal::{JournalFile, EntryPosition};
+use journal::{EntryPosition, JournalFile};
 use std::io::Write;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+driver::fuzz_target!(|input: &[u8]| {
     let Ok(mut file) = tempfile::tempfile() else { return };
     if file.write_all(input).is_err() {
         return;

@@ -12,4 +12,4 @@ const TEXTS: &[&str] =
 const NAMES: &[&str] = &["j.a", "j.b", "j.a.b", "j.c.a", "1", "MESSAGE"];
 static PARSERS: LazyLock<run::Parsers> = LazyLock::new(|| run::Parsers::new(TEXTS, NAMES));
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| PARSERS.check(input));
+driver::fuzz_target!(|input: &[u8]| PARSERS.check(input));

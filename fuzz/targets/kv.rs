@@ -15,4 +15,4 @@ const TEXTS: &[&str] = &[
 const NAMES: &[&str] = &["k.a", "k.b", "k.stray", "MESSAGE"];
 static PARSERS: LazyLock<run::Parsers> = LazyLock::new(|| run::Parsers::new(TEXTS, NAMES));
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| PARSERS.check(input));
+driver::fuzz_target!(|input: &[u8]| PARSERS.check(input));

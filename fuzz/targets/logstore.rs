@@ -5,7 +5,7 @@
 use logstore::{CHUNK_BYTES_MAX, Keys, Messages, Reader, Record, Trust, check, open, serialized, stamp};
 use std::io::Cursor;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+driver::fuzz_target!(|input: &[u8]| {
     let _ = check(Cursor::new(input), &mut Trust::default());
     let _ = serialized::Stored::read(input);
     let _ = stamp::answered(input);

@@ -2,6 +2,6 @@
 //! is taken but a good one.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+driver::fuzz_target!(|input: &[u8]| {
     let _ = tls::fuzzing::ocsp(input);
 });

@@ -11,7 +11,8 @@ use record::{Batch, Context, Record, Span, Stamp, ValueType, intern};
 use std::sync::{Arc, LazyLock};
 use template::Identity;
 
-static PARSER: LazyLock<Arc<dyn Parse>> = LazyLock::new(|| run::made("opentelemetry()", b"").expect("a parser"));
+static PARSER: LazyLock<Arc<dyn Parse>> =
+    LazyLock::new(|| run::made("opentelemetry()", b"").expect("a parser"));
 
 fn check(input: &[u8]) {
     let mut batch = Batch::new(Vec::new(), Arc::new(Context::local("s", "h", "otlp")), Stamp::now(0));
@@ -30,4 +31,4 @@ fn check(input: &[u8]) {
     assert_eq!(batch.records.len(), 3);
 }
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| check(input));
+driver::fuzz_target!(|input: &[u8]| check(input));

@@ -2,7 +2,7 @@
 //! read packs to the same again.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
+use driver::fuzz_target;
 use record::{Batch, Context, Packer, Stamp, packed_message};
 use std::sync::Arc;
 

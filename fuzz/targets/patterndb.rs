@@ -5,7 +5,7 @@
 use patterndb::rules::Scratch;
 use patterndb::{Rules, load};
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+driver::fuzz_target!(|input: &[u8]| {
     let mut loaded = load("fuzz", input);
     let Some(database) = loaded.database.take() else {
         assert!(loaded.diags.has_errors());

@@ -1,7 +1,7 @@
 //! What a Python process answers: nothing that comes may panic, and what is written for one can be read.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
+use driver::fuzz_target;
 use python::marshal::{self, Item, Reader};
 
 fuzz_target!(|data: &[u8]| {

@@ -6,4 +6,4 @@
 #[allow(dead_code)]
 mod invariants;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| invariants::queue_file(input));
+driver::fuzz_target!(|input: &[u8]| invariants::queue_file(input));

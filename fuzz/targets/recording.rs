@@ -1,4 +1,4 @@
 //! Fuzzes recordings of what came to sources.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| recording::read_anything(input));
+driver::fuzz_target!(|input: &[u8]| recording::read_anything(input));

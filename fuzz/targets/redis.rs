@@ -1,4 +1,4 @@
 //! Fuzzes what a Redis server says.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| redis_client::read_anything(input));
+driver::fuzz_target!(|input: &[u8]| redis_client::read_anything(input));

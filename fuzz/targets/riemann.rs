@@ -1,4 +1,4 @@
 //! Fuzzes what a Riemann server says.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| riemann_client::read_anything(input));
+driver::fuzz_target!(|input: &[u8]| riemann_client::read_anything(input));

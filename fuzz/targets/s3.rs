@@ -1,4 +1,4 @@
 //! Fuzzes what a server of S3, and whoever gives credentials, says.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| s3_client::read_anything(input));
+driver::fuzz_target!(|input: &[u8]| s3_client::read_anything(input));

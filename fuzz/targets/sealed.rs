@@ -21,7 +21,7 @@ fn good() -> &'static (Position, Vec<u8>, [u8; 16]) {
     })
 }
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+driver::fuzz_target!(|input: &[u8]| {
     let (first, log, mac) = good();
     // The input stands in the place of a part of the log that its first two bytes say.
     let Some(([from, count], rest)) = input.split_first_chunk::<2>() else { return };

@@ -6,6 +6,6 @@
 #[path = "../../crates/state/tests/replay/invariants.rs"]
 mod invariants;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+driver::fuzz_target!(|input: &[u8]| {
     invariants::state(input);
 });

@@ -5,6 +5,6 @@
 #[path = "../../crates/store/tests/replay/invariants.rs"]
 mod invariants;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+driver::fuzz_target!(|input: &[u8]| {
     invariants::store(input);
 });

@@ -3,7 +3,7 @@
 #![no_main]
 
 use control::take_over::{Reader, Writer, parse_header};
-use libfuzzer_sys::fuzz_target;
+use driver::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     if let Some((header, _)) = data.split_first_chunk::<12>() {

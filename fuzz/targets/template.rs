@@ -5,7 +5,7 @@ use record::{Batch, Context, Record, Stamp, Zone};
 use std::sync::Arc;
 use template::{Identity, Msg, NoScope, RenderContext, Template, TemplateOptions};
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+driver::fuzz_target!(|input: &[u8]| {
     let text = String::from_utf8_lossy(input);
     let Ok(template) = Template::compile(&text, &TemplateOptions::default(), &NoScope) else { return };
     let context = Arc::new(Context::local("s_fuzz", "here", "local+file"));

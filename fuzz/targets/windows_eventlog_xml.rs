@@ -12,4 +12,4 @@ const NAMES: &[&str] =
     &["w.Event.EventData.User", "w.Event.System.EventID", "w.Event.EventData.Data", "MESSAGE"];
 static PARSERS: LazyLock<run::Parsers> = LazyLock::new(|| run::Parsers::new(TEXTS, NAMES));
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| PARSERS.check(input));
+driver::fuzz_target!(|input: &[u8]| PARSERS.check(input));

@@ -14,4 +14,4 @@ const TEXTS: &[&str] = &[
 const NAMES: &[&str] = &["x.a", "x.a.b", "x.a._k", "x.a.b.c", "MESSAGE"];
 static PARSERS: LazyLock<run::Parsers> = LazyLock::new(|| run::Parsers::new(TEXTS, NAMES));
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| PARSERS.check(input));
+driver::fuzz_target!(|input: &[u8]| PARSERS.check(input));
