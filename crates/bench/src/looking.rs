@@ -22,7 +22,7 @@ use stdio::CommandError;
 const ANSWER_MAX: Duration = Duration::from_millis(100);
 
 /// What it costs to look: `explain --next`, `tap` of 1,000 messages a second, the console's stream and
-/// `profile`, each beside a program that takes all that ten connections send.
+/// `profile`, each beside a program under load. `--rate 0` is all that it takes: 4 GB a window.
 #[derive(Debug, Parser)]
 #[command(name = "bench looking", disable_version_flag = true)]
 struct Args {
@@ -35,7 +35,13 @@ struct Args {
     /// Only these questions: explain, tap, console, profile
     #[arg(long, value_delimiter = ',')]
     only: Vec<Kind>,
-    /// Connections that send as fast as they can
+    /// Messages a second that all connections send together; 0: as fast as they are taken
+    #[arg(long, default_value_t = 0)]
+    rate: u32,
+    /// The filter of `explain --next`, with WORD for what stands in one message only
+    #[arg(long, default_value = "program(\"WORD\")")]
+    filter: String,
+    /// Connections that send
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     connections: u32,
     /// Folder to work in [default: the system's folder for temporary files]
@@ -72,7 +78,7 @@ fn of(kind: Kind, args: &Args, bed: &mut Bed) -> Result<bool, CommandError> {
     for round in 0..args.rounds {
         // Whoever is second finds the caches warm, or the machine hot: by turns it is the one and the other.
         for asks in [round % 2 == 0, round % 2 == 1] {
-            let question = if asks { Some(Question::ask(kind, bed, length)?) } else { None };
+            let question = if asks { Some(Question::ask(kind, bed, length, &args.filter)?) } else { None };
             let window = bed.window(length)?;
             match question {
                 Some(question) => {

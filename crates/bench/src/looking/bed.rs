@@ -74,7 +74,8 @@ impl Bed {
         let command = Command { program: program.clone(), args: words.to_vec() };
         let mut process = Process::start(&command, place.root.join("receiver.log"))?;
         process.wait_answering(&control(&state))?;
-        let sender = Sender::spawn(lasting(place.port, args.connections, seconds + SPARE_SECONDS, None))?;
+        let rate = (args.rate > 0).then(|| args.rate.div_ceil(args.connections));
+        let sender = Sender::spawn(lasting(place.port, args.connections, seconds + SPARE_SECONDS, rate))?;
         Ok(Bed { place, program, state, process, sender })
     }
 

@@ -76,25 +76,28 @@ pub enum Question {
 }
 
 impl Question {
-    pub fn ask(kind: Kind, bed: &Bed, window: Duration) -> Result<Question, CommandError> {
+    /// `filter` is that of `explain --next`, with WORD for the word of its message.
+    pub fn ask(kind: Kind, bed: &Bed, window: Duration, filter: &str) -> Result<Question, CommandError> {
         let seconds = (window + END_MAX).as_secs().to_string();
         match kind {
             Kind::Explain => {
                 let failed = |e: std::io::Error| format!("127.0.0.1:{}: {e}", bed.place.port);
                 let wanted = TcpStream::connect((Ipv4Addr::LOCALHOST, bed.place.port)).map_err(failed)?;
                 let word = format!("wanted{}x", WANTED.fetch_add(1, Ordering::Relaxed));
-                let filter = format!("program(\"{word}\")");
+                let filter = filter.replace("WORD", &word);
                 let words = ["explain", "--next", &filter, "--wait", "1", "--timeout", &seconds];
-                Ok(Question::Explain { child: command(bed, &words, Stdio::piped())?, wanted, word })
+                let output = (Stdio::piped(), Stdio::piped());
+                Ok(Question::Explain { child: command(bed, &words, output)?, wanted, word })
             }
             Kind::Tap => {
                 let limit = (1000 * (window + END_MAX).as_secs()).to_string();
                 let words = ["tap", "s_in", "--rate", "1000", "--limit", &limit, "--timeout", &seconds];
-                command(bed, &words, Stdio::null()).map(Question::Command)
+                command(bed, &words, (Stdio::null(), Stdio::null())).map(Question::Command)
             }
             Kind::Profile => {
                 let seconds = window.as_secs().max(1).to_string();
-                command(bed, &["profile", "--for", &seconds], Stdio::null()).map(Question::Command)
+                command(bed, &["profile", "--for", &seconds], (Stdio::null(), Stdio::null()))
+                    .map(Question::Command)
             }
             Kind::Console => {
                 let failed = |e: std::io::Error| format!("the console: {e}");
@@ -114,14 +117,23 @@ impl Question {
                 std::thread::sleep(BEGUN);
                 let begin = Instant::now();
                 wanted
-                    .write_all(format!("<13>Oct 11 22:14:15 host {word}: it\n").as_bytes())
+                    .write_all(format!("<13>Oct 11 22:14:15 host {word}: {word}\n").as_bytes())
                     .map_err(|e| format!("the wanted message: {e}"))?;
                 let mut stdout = child.stdout.take().ok_or("explain has no output")?;
                 let mut first = [0];
                 let read = stdout.read(&mut first).map_err(|e| format!("explain: {e}"))?;
                 let took = begin.elapsed();
+                let mut said = child.stderr.take();
                 end(child);
-                if read == 0 { Err("explain gives no answer".into()) } else { Ok(Some(took)) }
+                if read > 0 {
+                    return Ok(Some(took));
+                }
+                let mut why = String::new();
+                said.as_mut()
+                    .map(|said| said.read_to_string(&mut why))
+                    .transpose()
+                    .map_err(|e| e.to_string())?;
+                Err(format!("explain gives no answer: {}", why.trim()).into())
             }
             Question::Command(child) => {
                 end(child);
@@ -139,10 +151,11 @@ impl Question {
     }
 }
 
-fn command(bed: &Bed, words: &[&str], stdout: Stdio) -> Result<Child, CommandError> {
+/// `output` is where its output and its errors go.
+fn command(bed: &Bed, words: &[&str], output: (Stdio, Stdio)) -> Result<Child, CommandError> {
     let mut spawn = Spawn::new(&bed.program);
     spawn.args(words).arg("--state-dir").arg(&bed.state);
-    spawn.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::null());
+    spawn.stdin(Stdio::null()).stdout(output.0).stderr(output.1);
     Ok(spawn.spawn().map_err(|e| format!("{}: {e}", bed.program.display()))?)
 }
 
