@@ -10,6 +10,7 @@ mod eval;
 mod evaluate;
 mod failure;
 mod follow;
+mod literal;
 mod message;
 mod text;
 
