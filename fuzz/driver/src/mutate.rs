@@ -53,7 +53,8 @@ impl Mutator {
         let one = self.random.below(self.known.len());
         out.clear();
         out.extend(self.known.get(one).into_iter().flatten());
-        for _ in 0..=self.random.below(1 << self.random.below(5)) {
+        let changes = 1 << self.random.below(5);
+        for _ in 0..=self.random.below(changes) {
             self.change(out);
         }
         out.truncate(BYTES_MAX);
@@ -62,7 +63,8 @@ impl Mutator {
     fn change(&mut self, out: &mut Vec<u8>) {
         let random = &mut self.random;
         let at = random.below(out.len() + 1);
-        let end = at + random.below(out.len() - at + 1).min(1 << random.below(8));
+        let most = 1 << random.below(8);
+        let end = at + random.below(out.len() - at + 1).min(most);
         match random.below(10) {
             0 => out.get_mut(at..).and_then(<[u8]>::first_mut).map_or((), |b| *b ^= 1 << random.below(8)),
             1 => out.get_mut(at..).and_then(<[u8]>::first_mut).map_or((), |b| *b = random.next() as u8),
