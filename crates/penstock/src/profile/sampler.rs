@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Between two looks, on average.
-const EVERY: Duration = Duration::from_micros(4_970);
+const EVERY: Duration = Duration::from_micros(6_670);
 /// Every so many looks it is asked whether a thread that writes runs, and what holds the sources.
 const ASKED_EVERY: u64 = 8;
 /// Workers say what they do at their next step: until then, at most so long, nothing is counted.
@@ -39,6 +39,8 @@ struct Seen {
     clocks: HashMap<i32, Clock>,
     /// Asked whether they run, and those that were at a step or wrote, and did not.
     asked: u64,
+    /// Of those that were asked: they slept, and could run. They go to sleep, or wake up.
+    half_asleep: u64,
     stuck: HashMap<(Doing, u32), u64>,
     /// Asked when names of senders were waited for.
     nameless: u64,
@@ -115,7 +117,7 @@ impl Seen {
             (Doing::Writes | Doing::Steps, false) => *self.stuck.entry((doing, number)).or_default() += 1,
             // It goes to sleep or wakes up, unless it has begun with something since it was looked at.
             (Doing::Sleeps, true) if profiling.look(worker).is_some_and(|(now, ..)| now == Doing::Sleeps) => {
-                *self.met.entry((Doing::Turns, 0)).or_default() += weight * ASKED_EVERY;
+                self.half_asleep += 1;
             }
             _ => {}
         }
@@ -124,6 +126,14 @@ impl Seen {
     fn note_names(&mut self, waited_for: usize) {
         self.nameless += u64::from(waited_for > 0);
         self.names = self.names.max(waited_for);
+    }
+
+    /// Processors that workers use for going to sleep and waking up. Who has been woken waits for a processor
+    /// first, and that time, the most of what it waits, is not used.
+    fn waking(&self, busy: &[Busy], cpu: f64) -> f64 {
+        let half_asleep = self.half_asleep as f64 / self.asked.max(1) as f64 * busy.len() as f64;
+        let queued: f64 = busy.iter().map(|worker| worker.queued).sum();
+        (half_asleep - queued).clamp(0.0, cpu)
     }
 
     /// Part of the workers' time in which one was there and did not run.
@@ -162,6 +172,7 @@ fn summary(running: &Running, program: &Daemon, seen: &Seen, causes: Causes, tim
             *others.entry(after.name.clone()).or_default() += ran;
         }
     }
+    let waking = seen.waking(&busy, workers_cpu);
     let outlets = outlets(running);
     let rates =
         delivered(running).into_iter().zip(&times.delivered).map(|(now, then)| now.saturating_sub(*then));
@@ -188,7 +199,7 @@ fn summary(running: &Running, program: &Daemon, seen: &Seen, causes: Causes, tim
     Summary {
         seconds: times.elapsed.as_secs_f64(),
         destinations: destinations.collect(),
-        steps: steps(running, seen, &outlets, workers_cpu),
+        steps: steps(running, seen, &outlets, (workers_cpu, waking)),
         stuck_step: stuck_step(running, seen, &outlets),
         names: Names { part: seen.nameless as f64 / causes.looks.max(1) as f64, most: seen.names },
         connections: running
@@ -210,8 +221,14 @@ fn outlets(running: &Running) -> HashMap<u32, usize> {
     all.flat_map(|(at, (_, one))| one.outlets().into_iter().map(move |outlet| (outlet.id, at))).collect()
 }
 
-/// Where the workers' processor time went, the most first: in processors.
-fn steps(running: &Running, seen: &Seen, outlets: &HashMap<u32, usize>, cpu: f64) -> Vec<(Where, f64)> {
+/// Where the workers' processor time went, the most first: in processors. `waking` of them are not seen in
+/// what workers say.
+fn steps(
+    running: &Running,
+    seen: &Seen,
+    outlets: &HashMap<u32, usize>,
+    (cpu, waking): (f64, f64),
+) -> Vec<(Where, f64)> {
     let mut parts: BTreeMap<Where, u64> = BTreeMap::new();
     let mut all: u64 = 0;
     for ((doing, number), nanos) in &seen.met {
@@ -221,8 +238,11 @@ fn steps(running: &Running, seen: &Seen, outlets: &HashMap<u32, usize>, cpu: f64
         all += *nanos;
         *parts.entry(place(running, *doing, *number, outlets)).or_default() += *nanos;
     }
-    let mut steps: Vec<(Where, f64)> =
-        parts.into_iter().map(|(at, nanos)| (at, cpu * nanos as f64 / all.max(1) as f64)).collect();
+    let said = cpu - waking;
+    let mut steps: BTreeMap<Where, f64> =
+        parts.into_iter().map(|(at, nanos)| (at, said * nanos as f64 / all.max(1) as f64)).collect();
+    *steps.entry(place(running, Doing::Turns, 0, outlets)).or_default() += waking;
+    let mut steps: Vec<(Where, f64)> = steps.into_iter().filter(|(_, used)| *used > 0.0).collect();
     steps.sort_by(|a, b| b.1.total_cmp(&a.1));
     steps
 }
@@ -253,4 +273,18 @@ fn place(running: &Running, doing: Doing, number: u32, outlets: &HashMap<u32, us
         }
     };
     Where { what, label, location }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_for_a_processor_uses_none_for_waking_up() {
+        let seen = Seen { asked: 100, half_asleep: 50, ..Seen::default() };
+        let waking =
+            |queued: f64, cpu| seen.waking(&[Busy { ran: 0.4, queued }, Busy { ran: 0.4, queued }], cpu);
+        assert_eq!((waking(0.0, 2.0), waking(0.25, 2.0)), (1.0, 0.5));
+        assert_eq!((waking(0.75, 2.0), waking(0.0, 0.8)), (0.0, 0.8));
+    }
 }
