@@ -1,5 +1,5 @@
-//! Fuzzes programs of FilterX over any message: blocks as people write them, each compiled once. The first byte
-//! says which one; zero bytes part the messages.
+//! Fuzzes programs of FilterX over any message: blocks as people write them, each compiled once. The first
+//! byte says which one; zero bytes part the messages.
 #![no_main]
 
 #[path = "filterx/world.rs"]
