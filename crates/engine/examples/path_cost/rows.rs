@@ -12,17 +12,17 @@ use engine::compile::{Existing, Plan, compile};
 use engine::driver::{
     BuildContext, Destination, DestinationDriver, DestinationPart, Registry, SourceDriver, SourcePart, Start,
 };
-use engine::ledger::DestinationCounters;
+use engine::ledger::{DestinationCounters, StepCounters};
 use engine::program::{Format, Scratch};
 use engine::source::{Carrier, Finish, Settings as SourceSettings, Source};
 use engine::{Machine, Need, Outbox, Outlet, Shared};
 use record::{Batch, Demand, Record, Stamp, Zone};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
-use template::{Identity, NoScope, Template, TemplateOptions};
+use template::{Identity, Template, TemplateOptions};
 use texts::APPLICATIONS;
 pub use texts::{MESSAGES, of as messages};
-use wire::{Framer, FramerOptions, SyslogOptions, SyslogParser};
+use wire::{Framer, FramerOptions, ParseFlags, SyslogOptions, SyslogParser};
 
 /// Every row: its name and its configuration.
 pub fn all() -> Vec<(&'static str, String)> {
@@ -107,8 +107,8 @@ fn applications(row: &dyn Fn(&str, &str, &str) -> String) -> String {
 pub struct Path {
     plan: Plan,
     batch: Batch,
-    frames: Vec<Record>,
-    text: Vec<u8>,
+    /// The texts that come together, and the frames in each.
+    batches: Vec<(Vec<u8>, Vec<Record>)>,
     parser: SyslogParser,
     scratch: Scratch,
     machine: Machine,
@@ -121,6 +121,11 @@ static OUTPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 impl Path {
     /// A configuration, and lines that run through it.
     pub fn new(config: &str, text: Vec<u8>) -> Path {
+        Path::of(config, &[text], ParseFlags::default())
+    }
+
+    /// The same of texts that come one after the other, read as `flags` say.
+    pub fn of(config: &str, texts: &[Vec<u8>], flags: ParseFlags) -> Path {
         let parsed = conf_syntax::parse_text("test.conf", config, &conf_syntax::ParseOptions::default());
         let mut diags = parsed.diagnostics;
         let identity = Identity::new("here");
@@ -129,31 +134,56 @@ impl Path {
         let plan = plan.plan.unwrap_or_else(|| panic!("{}", diag::render_all(&diags, &parsed.sources)));
         let context = Arc::new(record::Context::local("s", "here", "rfc3164+tcp"));
         let batch = Batch::new(Vec::new(), context, Stamp { secs: 1_795_255_200, usec: 0, offset: 0 });
-        let mut frames = Vec::new();
-        let mut framer = Framer::new(FramerOptions::default());
-        framer.scan(&text, 0, |span| frames.push(Record::new(span))).expect("good frames");
-        let parser = SyslogParser::new(SyslogOptions { recv_zone: Zone::UTC, ..SyslogOptions::default() });
+        let framed = |text: &Vec<u8>| {
+            let mut frames = Vec::new();
+            let mut framer = Framer::new(FramerOptions::default());
+            framer.scan(text, 0, |span| frames.push(Record::new(span))).expect("good frames");
+            (text.clone(), frames)
+        };
+        let batches = texts.iter().map(framed).collect();
+        let parser =
+            SyslogParser::new(SyslogOptions { flags, recv_zone: Zone::UTC, ..SyslogOptions::default() });
         let mut scratch = Scratch::new(identity);
         scratch.prepare(&plan.sources[0].program);
         let (machine, outbox) = (Machine::default(), Outbox::default());
-        Path { plan, batch, frames, text, parser, scratch, machine, outbox }
+        Path { plan, batch, batches, parser, scratch, machine, outbox }
     }
 
     /// Reads, processes and prints all messages once.
     pub fn run(&mut self) {
         OUTPUT.lock().expect("nobody panics").clear();
-        let context = self.batch.contexts[0].clone();
-        self.batch.reset();
-        self.batch.contexts.push(context);
-        self.batch.text.extend_from_slice(&self.text);
-        self.batch.records.extend_from_slice(&self.frames);
-        self.parser.parse_batch(&mut self.batch, 0);
-        for (origin, record) in self.batch.records.iter_mut().enumerate() {
-            record.origin = origin as u32;
+        for (text, frames) in &self.batches {
+            let context = self.batch.contexts[0].clone();
+            self.batch.reset();
+            self.batch.contexts.push(context);
+            self.batch.text.extend_from_slice(text);
+            self.batch.records.extend_from_slice(frames);
+            self.parser.parse_batch(&mut self.batch, 0);
+            for (origin, record) in self.batch.records.iter_mut().enumerate() {
+                record.origin = origin as u32;
+            }
+            self.scratch.begin_batch(self.batch.received);
+            let program = &self.plan.sources[0].program;
+            self.machine.run(program, &mut self.batch, &mut self.scratch, &mut self.outbox);
         }
-        self.scratch.begin_batch(self.batch.received);
-        let program = &self.plan.sources[0].program;
-        self.machine.run(program, &mut self.batch, &mut self.scratch, &mut self.outbox);
+    }
+
+    /// What every counter of the configuration says, a line each.
+    #[allow(dead_code)]
+    pub fn counters(&self) -> String {
+        let mut text = String::new();
+        for path in &self.plan.paths {
+            let (ingress, matched) = (path.counters.ingress.value(), path.counters.matched.value());
+            let _ = writeln!(text, "path {} {ingress} {matched}", path.name);
+        }
+        let mut step = |kind: &str, name: &str, counters: &StepCounters| {
+            let (matched, not_matched) = (counters.matched.value(), counters.not_matched.value());
+            let _ = writeln!(text, "{kind} {name} {matched} {not_matched}");
+        };
+        self.plan.steps.iter().for_each(|one| step("step", &one.key, &one.counters));
+        self.plan.filters.iter().for_each(|(name, counters)| step("filter", name, counters));
+        self.plan.parsers.iter().for_each(|(name, counters)| step("parser", name, counters));
+        text
     }
 
     /// How often a named filter matched, and how often it did not.
@@ -194,9 +224,16 @@ static OPTIONS: Component = component(
 );
 static APP_PARSER: Component =
     component(Context::Parser, "app-parser", &[Opt::new("topic", Kind::Text, Preset::None, "")]);
-static CATALOGUE: Catalogue = Catalogue {
-    components: &[&IN, &OUT, &OPTIONS, &APP_PARSER, &parsers::kv::KV_PARSER, &parsers::regexp::REGEXP_PARSER],
-    unavailable: &[],
+static CATALOGUE: Catalogue = Catalogue { components: &COMPONENTS, unavailable: &[] };
+const OWN: [&Component; 4] = [&IN, &OUT, &OPTIONS, &APP_PARSER];
+static COMPONENTS: [&Component; OWN.len() + parsers::ALL.len()] = {
+    let mut all = [OWN[0]; OWN.len() + parsers::ALL.len()];
+    let mut i = 0;
+    while i < all.len() {
+        all[i] = if i < OWN.len() { OWN[i] } else { parsers::ALL[i - OWN.len()].0 };
+        i += 1;
+    }
+    all
 };
 static REGISTRY: Registry = Registry {
     sources: &[&[SourcePart::new(&IN, source)]],
@@ -279,7 +316,7 @@ fn destination(
     _: &mut Diagnostics,
 ) -> Result<DestinationDriver, diag::Reported> {
     let opts = TemplateOptions { version: cx.version, ..TemplateOptions::default() };
-    let template = Template::compile(settings.text("template").ok_or(diag::Reported)?, &opts, &NoScope)
+    let template = Template::compile(settings.text("template").ok_or(diag::Reported)?, &opts, cx.scope)
         .expect("a template");
     let printer = Printer { template, counters: Arc::default(), ends: Mutex::default() };
     Ok(DestinationDriver { key: cx.id(), destination: Arc::new(printer) })
