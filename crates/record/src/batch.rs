@@ -9,6 +9,7 @@ mod names;
 mod noted;
 mod packed;
 mod received;
+mod since;
 mod tags;
 mod types;
 
@@ -18,6 +19,7 @@ pub use names::{
     BATCH_NAMES_BYTES_MAX, BATCH_NAMES_MAX, BatchNames, NAME_BYTES_MAX, name_key, names_left_out,
 };
 pub use packed::{Packer, Unpacker, packed_message};
+pub use since::Since;
 pub use types::FieldTypes;
 
 use crate::Span;
@@ -86,11 +88,14 @@ pub struct Batch {
     held: Vec<held::Held>,
     noted: noted::Noted,
     joined: Vec<adopt::Joined>,
+    /// A number that no other batch has, nor this one after it was reset; 0 where it was not given one.
+    life: u64,
 }
 
 impl Batch {
     pub fn new(text: Vec<u8>, context: Arc<Context>, received: Stamp) -> Batch {
-        Batch { text, records: Vec::new(), contexts: vec![context], received, ..Batch::default() }
+        let life = since::new_life();
+        Batch { text, records: Vec::new(), contexts: vec![context], received, life, ..Batch::default() }
     }
 
     /// Makes an old batch ready for new bytes, keeping its allocations.
@@ -104,6 +109,7 @@ impl Batch {
         self.joined.clear();
         self.contexts.clear();
         self.names.clear();
+        self.life = since::new_life();
     }
 
     /// The name of a number its messages have.
@@ -341,17 +347,6 @@ impl Batch {
                     return Some((entry.name, Value { bytes: self.bytes(entry.span), kind }));
                 }
             }
-        })
-    }
-
-    /// The names of [`Batch::entries`], and whether each is set there.
-    #[inline]
-    pub fn entry_names<'a>(&'a self, record: &Record) -> impl Iterator<Item = (NameId, bool)> + use<'a> {
-        let mut at = record.values;
-        std::iter::from_fn(move || {
-            let entry = self.entries.get(at.0 as usize)?;
-            at = entry.next;
-            Some((entry.name, entry.kind.is_some()))
         })
     }
 

@@ -22,7 +22,7 @@ pub use ::value::{Seed, Span};
 pub use answers::NameAnswers;
 pub use batch::{
     BATCH_NAMES_BYTES_MAX, BATCH_NAMES_MAX, Batch, BatchNames, FieldTypes, Flags, Mark, NAME_BYTES_MAX,
-    Packer, Record, Unpacker, name_key, names_left_out, packed_message,
+    Packer, Record, Since, Unpacker, name_key, names_left_out, packed_message,
 };
 pub use civil::{Civil, DAY_NAMES, MONTH_NAMES};
 pub use context::{Context, Peer, Transport};

@@ -2,8 +2,9 @@
 
 use crate::op::{assign, span_of};
 use filter::{FilterContext, new_asker};
-use pattern::{Cache, Pattern};
-use record::{Batch, Demand, NameAnswers, NameId, Span, ValueType};
+use pattern::{Cache, Pattern, PatternOptions};
+use record::{Batch, Demand, NameAnswers, NameId, Since, Span, ValueType};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use template::{Msg, Template};
 use wire::sdata::{PREFIX, Param, params};
 
@@ -13,9 +14,35 @@ pub struct Group {
     sdata: bool,
     /// `None`: the values are unset.
     with: Option<With>,
-    asker: u64,
+    known: Arc<Known>,
     /// Those of [`FIELDS`] and of [`FROM_CONTEXT`] that fit.
     fixed: Vec<NameId>,
+}
+
+/// What operations with the same globs share: what a worker has learned for one of them, the others know.
+struct Known {
+    globs: Box<[(Box<str>, PatternOptions)]>,
+    asker: u64,
+}
+
+static KNOWN: Mutex<Vec<Weak<Known>>> = Mutex::new(Vec::new());
+
+impl Known {
+    fn of(globs: &[Pattern]) -> Arc<Known> {
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|one| one.strong_count() > 0);
+        let is_same = |one: &Arc<Known>| {
+            let same =
+                |(a, b): (&(Box<str>, PatternOptions), &Pattern)| *a.0 == *b.text() && a.1 == *b.options();
+            one.globs.len() == globs.len() && one.globs.iter().zip(globs).all(same)
+        };
+        known.iter().filter_map(Weak::upgrade).find(is_same).unwrap_or_else(|| {
+            let globs = globs.iter().map(|glob| (glob.text().into(), *glob.options())).collect();
+            let new = Arc::new(Known { globs, asker: new_asker() });
+            known.push(Arc::downgrade(&new));
+            new
+        })
+    }
 }
 
 /// A template in which `$_` is the value that is replaced.
@@ -39,6 +66,8 @@ pub const ITEM: &str = ".groupset.item";
 struct Memory {
     names: Vec<NameId>,
     fits: Fits,
+    /// By record, what its values were when all that fit were unset.
+    unset: Vec<Since>,
     /// The name of a parameter, without the prefix all of them have.
     param: Vec<u8>,
 }
@@ -128,11 +157,14 @@ impl Group {
         });
         let fits = |name: &NameId| fits(record::name_of(*name), *name, &globs);
         let fixed = FIELDS.into_iter().chain(FROM_CONTEXT).filter(fits).collect();
-        Group { globs, sdata, with, asker: new_asker(), fixed }
+        Group { known: Known::of(&globs), globs, sdata, with, fixed }
     }
 
     pub fn apply(&self, batch: &mut Batch, selection: &[u32], cx: &mut FilterContext) {
-        let mut memory = cx.work.take_state(self.asker, Memory::default);
+        let mut memory = cx.work.take_state(self.known.asker, Memory::default);
+        if memory.unset.len() < batch.records.len() {
+            memory.unset.resize(batch.records.len(), Since::default());
+        }
         for index in selection.iter().map(|index| *index as usize) {
             self.names(batch, index, &mut memory);
             for name in &memory.names {
@@ -141,20 +173,26 @@ impl Group {
                     Some(with) => set(with, batch, index, *name, cx),
                 }
             }
+            if let (None, Some(record), Some(unset)) =
+                (&self.with, batch.records.get(index), memory.unset.get_mut(index))
+            {
+                *unset = batch.since(record);
+            }
         }
-        cx.work.keep_state(self.asker, memory);
+        cx.work.keep_state(self.known.asker, memory);
     }
 
     /// The names of the values the record has that fit.
     fn names(&self, batch: &mut Batch, index: usize, memory: &mut Memory) {
-        let Memory { names, fits, param } = memory;
+        let Memory { names, fits, unset, param } = memory;
         names.clear();
         let Some(record) = batch.records.get(index).copied() else { return };
         let item = self.with.as_ref().map(|with| with.item);
         let mut fits = |batch: &Batch, name| fits.of(batch, name, &self.globs) && Some(name) != item;
         let there = |n: &NameId| FROM_CONTEXT.contains(n) || batch.value(&record, *n).is_some();
         names.extend(self.fixed.iter().copied().filter(there));
-        for (name, is_set) in batch.entry_names(&record) {
+        let since = unset.get(index).copied().unwrap_or_default();
+        for (name, is_set) in batch.names_since(&record, since) {
             if is_set && fits(batch, name) {
                 names.push(name);
             }

@@ -591,3 +591,5 @@ proptest! {
         }
     }
 }
+
+mod groups;
