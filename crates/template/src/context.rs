@@ -5,6 +5,7 @@ use crate::budget::Budget;
 use crate::date::{Date, DateCache};
 use crate::functions::KnownNames;
 use crate::sdata::SdataCache;
+use crate::tags::TagTexts;
 use crate::value_pairs::PairsCache;
 use record::{Batch, Stamp, TagId, tag_name};
 use std::sync::Arc;
@@ -42,6 +43,8 @@ pub struct RenderContext {
     dates: Vec<Option<DateCache>>,
     /// Names of the tags that configurations know, by number.
     tag_names: Vec<&'static str>,
+    /// The texts of sets of tags.
+    pub(crate) tags: TagTexts,
     scratch: Vec<Scratch>,
     pub(crate) sdata: SdataCache,
     pub(crate) pairs: PairsCache,
@@ -90,6 +93,7 @@ impl RenderContext {
             now,
             dates: Vec::new(),
             tag_names: Vec::new(),
+            tags: TagTexts::default(),
             scratch: Vec::new(),
             sdata: SdataCache::default(),
             pairs: PairsCache::default(),

@@ -2,6 +2,7 @@
 
 use crate::macros::Fact;
 use crate::sink::Sink;
+use crate::tags::TagsKey;
 use crate::{Msg, RenderContext, list, sdata};
 use record::{Flags, NameId, Peer, Value, pri};
 use std::io::Write;
@@ -108,14 +109,22 @@ fn tags(msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
     if msg.record.tags.0 == 0 && !msg.record.has_more_tags() {
         return;
     }
+    // Most messages have tags that others had before.
+    let key = TagsKey::of(msg);
+    if let Some(text) = key.as_ref().and_then(|key| cx.tags.get(key)) {
+        return sink.bytes(text);
+    }
     let out = sink.out();
-    let mut first = true;
+    let (mut first, start) = (true, out.len());
     msg.batch.each_tag(msg.record, |tag| {
         let name = if tag.is_local() { msg.batch.tag_name(tag) } else { cx.tag_name(tag) };
         if !name.is_empty() {
             list::push(name.as_bytes(), &mut first, out);
         }
     });
+    if let Some(key) = key {
+        cx.tags.set(key, out.get(start..).unwrap_or_default());
+    }
 }
 
 /// `$1` up to the last match that is set.

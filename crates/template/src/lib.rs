@@ -34,6 +34,7 @@ mod sdata;
 mod sink;
 mod spans;
 mod syntax;
+mod tags;
 mod template;
 mod typed;
 pub mod value_pairs;

@@ -58,7 +58,7 @@ impl AskedTags {
         }
         if !self.more.is_empty() && record.has_more_tags() {
             // Those of the first 64 are none of these.
-            batch.each_tag(record, |tag| {
+            batch.each_more_tag(record, |tag| {
                 if let Ok(at) = self.more.binary_search_by_key(&tag, |(tag, _)| *tag) {
                     found |= self.more.get(at).map_or(0, |(_, tests)| *tests);
                 }

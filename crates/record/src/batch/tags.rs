@@ -101,6 +101,26 @@ impl Batch {
         few.iter().for_each(|tag| f(*tag));
     }
 
+    /// Calls `f` with the tags of a record beyond the first 64, in no order, perhaps more than once with one.
+    #[inline]
+    pub fn each_more_tag(&self, record: &Record, mut f: impl FnMut(TagId)) {
+        for tag in self.set_tags(record) {
+            match tag {
+                Some(tag) => f(tag),
+                // What is older may have been taken away.
+                None => return self.tags(record).into_iter().for_each(f),
+            }
+        }
+    }
+
+    /// The tags of a record beyond the first 64, the newest first, perhaps some more than once; `None` where
+    /// one was taken away.
+    #[inline]
+    pub fn set_tags<'a>(&'a self, record: &Record) -> impl Iterator<Item = Option<TagId>> + use<'a> {
+        let tags = self.more_tags(record);
+        tags.filter_map(|(name, on)| Some(on.then_some(TagId(name.0.checked_sub(TAG_BASE)?))))
+    }
+
     fn more_tags<'a>(&'a self, record: &Record) -> impl Iterator<Item = (NameId, bool)> + use<'a> {
         let mut at = record.more_tags;
         std::iter::from_fn(move || {
