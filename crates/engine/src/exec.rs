@@ -182,6 +182,8 @@ impl Machine {
 impl Run<'_, '_> {
     /// Runs a sequence; `selection` is narrowed to what matched to its end.
     fn steps(&mut self, steps: &[Step], selection: &mut Vec<u32>) {
+        // What is selected was saved here: of rewrites that follow one another, the first one does it for all.
+        let mut is_saved = false;
         for step in steps {
             if selection.is_empty() {
                 match self.tick {
@@ -197,6 +199,7 @@ impl Run<'_, '_> {
                 Op::Filter(op) => {
                     if op.writes {
                         self.save(selection);
+                        is_saved = true;
                     }
                     let before = selection.len();
                     if !self.watched_filter(step, op, selection) {
@@ -205,9 +208,11 @@ impl Run<'_, '_> {
                     op.count(selection.len(), before - selection.len());
                 }
                 Op::Rewrite(rewrite) if rewrite.is_idle() && self.watch.is_none() => {}
-                Op::Rewrite(rewrite) if self.rewrite_part(rewrite, selection) => {}
+                Op::Rewrite(rewrite) if !is_saved && self.rewrite_part(rewrite, selection) => {}
                 Op::Rewrite(rewrite) => {
-                    self.save(selection);
+                    if !std::mem::replace(&mut is_saved, true) {
+                        self.save(selection);
+                    }
                     if !self.watched_rewrite(step, rewrite, selection) {
                         rewrite.apply(self.batch, selection, &mut self.scratch.filter);
                     }
@@ -227,6 +232,7 @@ impl Run<'_, '_> {
                     op.count(matched, before.saturating_sub(matched));
                     self.made.note(joined..joined + made, &*op.parser);
                     self.watched_made(joined);
+                    is_saved = made == 0;
                 }
                 Op::FilterX(op) => self.expressions(step, op, selection),
                 Op::Fork(branches) => {
@@ -262,8 +268,11 @@ impl Run<'_, '_> {
                     self.park(*index, selection);
                 }
             }
+            is_saved &= !matches!(step.op, Op::FilterX(_) | Op::Fork(_) | Op::Join(_));
             #[cfg(feature = "python")]
-            self.forget_calls(step, called);
+            if called.is_some() {
+                self.forget_calls(step, called);
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use crate::program::Step;
 
 impl Run<'_, '_> {
     /// Makes the calls of a step. What is returned goes to [`Run::forget_calls`].
+    #[inline]
     pub(super) fn call(&mut self, step: &Step, selection: &[u32]) -> Option<Vec<u32>> {
         if step.calls.is_empty() {
             return None;
