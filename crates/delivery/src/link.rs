@@ -7,6 +7,7 @@ use super::tunnel::Tunnel;
 use engine::WorkerHandle;
 use mio::unix::SourceFd;
 use mio::{Interest, Token};
+use rustix::buffer::spare_capacity;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, sendmsg};
 use socket2::Socket;
 use std::io::{self, ErrorKind, IoSlice};
@@ -18,6 +19,8 @@ use tls::{Received, Session};
 
 /// Reads of one look at what a receiver says.
 const READS_MAX: usize = 64;
+/// Bytes of one read, unless there is room for more.
+const READ_BYTES: usize = 16 * 1024;
 /// Bytes encrypted at a time.
 const PIECE_BYTES: usize = 128 * 1024;
 
@@ -109,7 +112,11 @@ impl Link {
 
     /// Appends what the receiver has sent. `false` when it has ended the connection.
     pub fn receive(&mut self, into: &mut Vec<u8>) -> io::Result<bool> {
-        let mut buffer = [0u8; 16 * 1024];
+        if self.session.is_none() {
+            self.receive_plain(into)?;
+            return Ok(!self.ended);
+        }
+        let mut buffer = [0u8; READ_BYTES];
         for _ in 0..READS_MAX {
             let n = match rustix::net::recv(&self.socket, &mut buffer[..], RecvFlags::DONTWAIT) {
                 Ok((0, _)) => {
@@ -122,10 +129,7 @@ impl Link {
                 Err(error) => return Err(error.into()),
             };
             let received = buffer.get(..n).unwrap_or_default();
-            let Some(session) = &mut self.session else {
-                into.extend_from_slice(received);
-                continue;
-            };
+            let Some(session) = &mut self.session else { break };
             match session.handshake(received) {
                 Ok(outcome) => self.ended |= outcome == Received::Closed,
                 Err(error) => {
@@ -141,6 +145,24 @@ impl Link {
         }
         self.flush()?;
         Ok(!self.ended)
+    }
+
+    /// Reads to where the bytes are to be: into the room that there is, or some more.
+    fn receive_plain(&mut self, into: &mut Vec<u8>) -> io::Result<()> {
+        let most = into.len() + READS_MAX * READ_BYTES;
+        while into.len() < most {
+            into.reserve(READ_BYTES);
+            match rustix::net::recv(&self.socket, spare_capacity(into), RecvFlags::DONTWAIT) {
+                Ok((0, _)) => {
+                    self.ended = true;
+                    break;
+                }
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(rustix::io::Errno::AGAIN) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
     }
 
     /// Sends what can be sent without waiting; returns how much of both parts was taken.

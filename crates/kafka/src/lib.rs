@@ -32,7 +32,7 @@ pub use group::{Group, News as GroupNews, Options as GroupOptions, Rule, Strateg
 pub use login::{Login, Mechanism, Opening, Speaker, is_extension};
 pub use partitioner::Partitioner;
 pub use producer::{Fate, IN_FLIGHT_MAX, Landed, Options, Produce, Producer, Why};
-pub use records::{Batches, Reading, RecordAt, Taken, Unreadable, headers};
+pub use records::{Batches, Reading, RecordAt, Unreadable, headers};
 pub use requests::consuming::{Ask, FetchSize, Member, TopicPartition};
 pub use requests::transacting::Question;
 pub use session::{Fault, Heard, Session};

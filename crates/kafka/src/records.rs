@@ -89,14 +89,6 @@ struct Open {
     count: u32,
 }
 
-/// Records that were taken together.
-pub struct Taken<'a> {
-    /// The bytes in which they are.
-    pub bytes: &'a [u8],
-    /// Everything before this offset was seen.
-    pub end: i64,
-}
-
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..)?.first_chunk().copied()
 }
@@ -154,13 +146,16 @@ impl Batches {
         Batches { answer, left: at, from, reading, aborted, giving_up: Vec::new(), open: None }
     }
 
-    /// Takes up to so many records of one batch, until they come to so many bytes; at least one. Their places
-    /// count from the beginning of what is returned. `None`: there are no more.
+    /// Appends up to so many records of one batch to `text`, until they come to so many bytes; at least one.
+    /// Their places count from the beginning of `text`. `false`: there are no more.
+    ///
+    /// They are copied first and read then: in one run through memory, and what is read lies in the cache.
     pub fn take(
         &mut self,
         (bytes_max, count_max): (usize, usize),
+        text: &mut Vec<u8>,
         out: &mut Vec<RecordAt>,
-    ) -> Result<Option<Taken<'_>>, Unreadable> {
+    ) -> Result<bool, Unreadable> {
         loop {
             if let Some(open) = &self.open
                 && open.count > 0
@@ -169,31 +164,24 @@ impl Batches {
             }
             self.open = None;
             if !self.next_batch()? {
-                return Ok(None);
+                return Ok(false);
             }
         }
-        let Some(open) = &mut self.open else { return Ok(None) };
+        let Some(open) = &mut self.open else { return Ok(false) };
         let all = match &open.own {
             Some(own) => own.as_slice(),
             None => self.answer.as_slice(),
         };
-        let begin = open.left.start;
-        let mut rest = all.get(open.left.clone()).unwrap_or_default();
-        let total = rest.len();
-        let mut end = self.from;
-        let mut taken = 0;
-        while open.count > 0 && taken < count_max && total - rest.len() < bytes_max {
-            let unread = rest.len();
-            let record = record(&mut rest, total, &open.head);
-            let Some(record) = record else {
-                let why = "a record of it is not whole".to_owned();
-                let (offset, records) =
-                    (open.head.base, (open.count as usize).min(total / RECORD_BYTES_MIN + 1));
-                open.count = 0;
-                // From the damaged record on.
-                let bytes = all.get(open.left.end - unread..open.left.end).unwrap_or_default().to_vec();
-                return Err(Unreadable { offset, records, why, bytes });
-            };
+        let left = all.get(open.left.clone()).unwrap_or_default();
+        let (base, whole) = (text.len(), record_bytes(left).unwrap_or_default());
+        // Where records are small, so many of them are not as many bytes.
+        let of_count = (left.len() / open.count as usize + 1).saturating_mul(count_max);
+        text.extend_from_slice(left.get(..whole.max(bytes_max.min(of_count))).unwrap_or(left));
+        let mut rest = text.get(base..).unwrap_or_default();
+        let (mut end, mut taken, mut used, total) = (self.from, 0, 0, text.len());
+        while open.count > 0 && taken < count_max && used < bytes_max {
+            let Some(record) = record(&mut rest, total, &open.head) else { break };
+            used = total - base - rest.len();
             open.count -= 1;
             end = record.offset.saturating_add(1);
             taken += 1;
@@ -201,14 +189,22 @@ impl Batches {
                 out.push(record);
             }
         }
+        text.truncate(base + used);
+        if taken == 0 && count_max > 0 && bytes_max > 0 {
+            let why = "a record of it is not whole".to_owned();
+            let most = left.len() / RECORD_BYTES_MIN + 1;
+            let (offset, records) = (open.head.base, (open.count as usize).min(most));
+            open.count = 0;
+            // From the damaged record on.
+            return Err(Unreadable { offset, records, why, bytes: left.to_vec() });
+        }
         if open.count == 0 {
             // Offsets may have gaps: what was compacted is not there.
             end = open.head.last.saturating_add(1);
         }
-        let used = total - rest.len();
-        open.left.start = begin + used;
+        open.left.start += used;
         self.from = self.from.max(end);
-        Ok(Some(Taken { bytes: all.get(begin..begin + used).unwrap_or_default(), end: self.from }))
+        Ok(true)
     }
 
     /// Opens the next batch that has something for us. `false`: there is none.
@@ -305,7 +301,14 @@ fn is_abort(batch: &[u8]) -> bool {
     key.and_then(|key| number(key, 2)).is_some_and(|kind| i16::from_be_bytes(kind) == 0)
 }
 
-/// Takes a record from the front of `rest`, which had `total` bytes at first.
+/// The bytes of the record that begins here; `None` when it is not whole.
+fn record_bytes(bytes: &[u8]) -> Option<usize> {
+    let mut rest = bytes;
+    let length = usize::try_from(varint::take(&mut rest)?).ok()?;
+    (length <= rest.len()).then_some(bytes.len() - rest.len() + length)
+}
+
+/// Takes a record from the front of `rest`, which ends at `total` bytes.
 #[inline]
 fn record(rest: &mut &[u8], total: usize, head: &Head) -> Option<RecordAt> {
     let length = usize::try_from(varint::take(rest)?).ok()?;

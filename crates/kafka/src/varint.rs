@@ -28,6 +28,7 @@ pub fn append(out: &mut Vec<u8>, n: i32) {
 }
 
 /// Takes a number from the front of `input`.
+#[inline]
 pub fn take(input: &mut &[u8]) -> Option<i32> {
     let mut n = 0u32;
     for at in 0..BYTES_MAX {
@@ -45,6 +46,7 @@ pub fn take(input: &mut &[u8]) -> Option<i32> {
 const LONG_BYTES_MAX: usize = 10;
 
 /// Takes a long number from the front of `input`.
+#[inline]
 pub fn take_long(input: &mut &[u8]) -> Option<i64> {
     let mut n = 0u64;
     for at in 0..LONG_BYTES_MAX {

@@ -291,16 +291,17 @@ pub fn read_anything(bytes: &[u8]) {
     for part in answer.parts {
         let reading = Reading { committed_only: true, checked: false };
         let mut batches = Batches::new(Arc::clone(&answer.bytes), part.batches, 0, part.aborted, reading);
-        let mut out = Vec::new();
+        let (mut text, mut out) = (Vec::new(), Vec::new());
         loop {
-            match batches.take((1 << 16, 1 << 10), &mut out) {
-                Ok(None) => break,
-                Ok(Some(taken)) => out.iter().for_each(|record| {
-                    headers(taken.bytes.get(record.headers.clone()).unwrap_or_default()).for_each(drop);
+            match batches.take((1 << 16, 1 << 10), &mut text, &mut out) {
+                Ok(false) => break,
+                Ok(true) => out.iter().for_each(|record| {
+                    headers(text.get(record.headers.clone()).unwrap_or_default()).for_each(drop);
                 }),
                 Err(_) => {}
             }
             out.clear();
+            text.clear();
         }
     }
 }

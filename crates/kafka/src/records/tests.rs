@@ -27,18 +27,20 @@ fn read(bytes: Vec<u8>, from: i64, step: (usize, usize)) -> (Vec<(i64, Vec<u8>)>
     let all = 0..bytes.len();
     let mut batches = Batches::new(Arc::new(bytes), all, from, Vec::new(), READING);
     let (mut found, mut end, mut wrong) = (Vec::new(), from, 0);
-    let mut out = Vec::new();
+    let (mut text, mut out) = (b"before".to_vec(), Vec::new());
     loop {
         out.clear();
-        match batches.take(step, &mut out) {
-            Ok(Some(taken)) => {
+        let before = text.len();
+        match batches.take(step, &mut text, &mut out) {
+            Ok(true) => {
+                assert!(text.len() > before && out.len() <= step.1);
                 found.extend(out.iter().map(|record| {
-                    let value = record.value.clone().map(|at| taken.bytes[at].to_vec());
+                    let value = record.value.clone().map(|at| text[at].to_vec());
                     (record.offset, value.unwrap_or_default())
                 }));
-                end = taken.end;
+                end = batches.end();
             }
-            Ok(None) => return (found, end, wrong),
+            Ok(false) => return (found, end, wrong),
             Err(unreadable) => wrong += unreadable.records,
         }
     }
@@ -92,8 +94,8 @@ proptest! {
         let all = 0..bytes.len();
         let reading = Reading { checked, ..READING };
         let mut batches = Batches::new(Arc::new(bytes), all, 0, vec![(-1, 0)], reading);
-        let mut out = Vec::new();
-        while !matches!(batches.take((1 << 20, 1 << 20), &mut out), Ok(None)) {}
+        let (mut text, mut out) = (Vec::new(), Vec::new());
+        while !matches!(batches.take((1 << 20, 1 << 20), &mut text, &mut out), Ok(false)) {}
         prop_assert!(out.len() <= 1 << 16);
     }
 }
@@ -111,13 +113,13 @@ fn keys_and_headers_are_found() {
     batch::seal(&mut bytes, None, false);
     let all = 0..bytes.len();
     let mut batches = Batches::new(Arc::new(bytes), all, 0, Vec::new(), READING);
-    let mut out = Vec::new();
-    let taken = batches.take((1 << 20, 10), &mut out).expect("readable").expect("one");
+    let (mut text, mut out) = (Vec::new(), Vec::new());
+    assert!(batches.take((1 << 20, 10), &mut text, &mut out).expect("readable"));
     let record = &out[0];
-    assert_eq!(&taken.bytes[record.key.clone().expect("a key")], b"the key");
-    assert_eq!(&taken.bytes[record.value.clone().expect("a value")], b"the value");
+    assert_eq!(&text[record.key.clone().expect("a key")], b"the key");
+    assert_eq!(&text[record.value.clone().expect("a value")], b"the value");
     assert_eq!((record.offset, record.time_ms), (0, 77));
-    let found: Vec<_> = headers(&taken.bytes[record.headers.clone()]).collect();
+    let found: Vec<_> = headers(&text[record.headers.clone()]).collect();
     assert_eq!(found, [(&b"a"[..], &b"1"[..]), (&b"bb"[..], &b""[..])]);
 }
 
@@ -148,9 +150,9 @@ fn what_was_given_up_is_not_seen() {
         let all = 0..bytes.len();
         let reading = Reading { committed_only, checked: true };
         let mut batches = Batches::new(Arc::new(bytes.clone()), all, 0, vec![(7, 0)], reading);
-        let (mut out, mut found) = (Vec::new(), Vec::new());
-        while let Ok(Some(taken)) = batches.take((1 << 20, 10), &mut out) {
-            found.extend(out.drain(..).map(|record| taken.bytes[record.value.expect("a value")][0]));
+        let (mut text, mut out, mut found) = (Vec::new(), Vec::new(), Vec::new());
+        while let Ok(true) = batches.take((1 << 20, 10), &mut text, &mut out) {
+            found.extend(out.drain(..).map(|record| text[record.value.expect("a value")][0]));
         }
         (found, batches.from)
     };
@@ -176,11 +178,11 @@ fn what_is_left_of_a_batch_is_kept() {
     let unreadable = |bytes: Vec<u8>, checked: bool| {
         let (all, reading) = (0..bytes.len(), Reading { checked, ..READING });
         let mut batches = Batches::new(Arc::new(bytes), all, 0, Vec::new(), reading);
-        let mut out = Vec::new();
+        let (mut text, mut out) = (Vec::new(), Vec::new());
         loop {
-            match batches.take((1 << 20, 10), &mut out) {
-                Ok(Some(_)) => {}
-                Ok(None) => panic!("all of it was read"),
+            match batches.take((1 << 20, 10), &mut text, &mut out) {
+                Ok(true) => {}
+                Ok(false) => panic!("all of it was read"),
                 Err(unreadable) => return unreadable,
             }
         }

@@ -3,7 +3,7 @@
 use super::PREFIX;
 use engine::program::Program;
 use engine::source::Source;
-use kafka::{RecordAt, Taken, TopicPartition, headers};
+use kafka::{RecordAt, TopicPartition, headers};
 use record::{Batch, NameId, Record, Span, ValueType};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -34,6 +34,8 @@ pub struct Messages {
     reads_any: bool,
     everything: bool,
     text: String,
+    /// The headers in hand.
+    of_headers: Vec<u8>,
 }
 
 impl Messages {
@@ -48,6 +50,7 @@ impl Messages {
             reads_any: false,
             everything: false,
             text: String::new(),
+            of_headers: Vec::new(),
         }
     }
 
@@ -77,18 +80,10 @@ impl Messages {
         self.program = Some(Arc::clone(&settings.program));
     }
 
-    /// Adds the records that were taken together: their bytes are copied at once, values are spans of them.
-    pub fn append(
-        &mut self,
-        batch: &mut Batch,
-        place: &TopicPartition,
-        taken: &Taken<'_>,
-        records: &[RecordAt],
-    ) {
-        let base = batch.text.len();
+    /// Adds the records that were taken together: they stand in the text, and values are spans of them.
+    pub fn append(&mut self, batch: &mut Batch, place: &TopicPartition, records: &[RecordAt]) {
         let first = batch.records.len();
-        batch.text.extend_from_slice(taken.bytes);
-        let span = |at: &std::ops::Range<usize>| Span::between(base + at.start, base + at.end);
+        let span = |at: &std::ops::Range<usize>| Span::between(at.start, at.end);
         batch.records.extend(records.iter().map(|record| {
             // A record without a value is a message without a text.
             Record::new(record.value.as_ref().map_or(Span::EMPTY, span))
@@ -121,17 +116,21 @@ impl Messages {
                 batch.set_span(index, id, span(key), ValueType::String);
             }
             if self.reads_headers {
-                self.set_headers(batch, index, taken.bytes.get(record.headers.clone()).unwrap_or_default());
+                self.set_headers(batch, index, record.headers.clone());
             }
         }
     }
 
-    fn set_headers(&mut self, batch: &mut Batch, index: usize, bytes: &[u8]) {
-        for (name, value) in headers(bytes) {
+    fn set_headers(&mut self, batch: &mut Batch, index: usize, place: std::ops::Range<usize>) {
+        let mut bytes = std::mem::take(&mut self.of_headers);
+        bytes.clear();
+        bytes.extend_from_slice(batch.text.get(place).unwrap_or_default());
+        for (name, value) in headers(&bytes) {
             if let Some(id) = self.header(batch, name) {
                 batch.set(index, id, value, ValueType::String);
             }
         }
+        self.of_headers = bytes;
     }
 
     fn header(&mut self, batch: &mut Batch, name: &[u8]) -> Option<NameId> {

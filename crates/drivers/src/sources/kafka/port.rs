@@ -255,12 +255,13 @@ impl KafkaPort {
         while bytes < BATCH_BYTES && batch.records.len() < BATCH_MESSAGES {
             let room = (BATCH_BYTES - bytes, BATCH_MESSAGES - batch.records.len());
             self.records.clear();
-            match batches.take(room, &mut self.records) {
-                Ok(Some(taken)) => {
-                    bytes += taken.bytes.len();
-                    self.messages.append(&mut batch, &place, &taken, &self.records);
+            let begin = batch.text.len();
+            match batches.take(room, &mut batch.text, &mut self.records) {
+                Ok(true) => {
+                    bytes += batch.text.len() - begin;
+                    self.messages.append(&mut batch, &place, &self.records);
                 }
-                Ok(None) => {
+                Ok(false) => {
                     is_over = true;
                     break;
                 }
