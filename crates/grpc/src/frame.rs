@@ -46,6 +46,12 @@ fn packed_one(message: &[u8]) -> Vec<u8> {
     out
 }
 
+/// The bytes of the message that begins here, its frame included.
+pub fn length(begin: &[u8]) -> Option<usize> {
+    let [_, length @ ..] = *begin.first_chunk::<HEAD_BYTES>()?;
+    (u32::from_be_bytes(length) as usize).checked_add(HEAD_BYTES)
+}
+
 /// A message that came, and how many bytes it was. `Ok(None)`: there is no more than a beginning.
 pub fn next(bytes: &[u8], max: usize) -> Result<Option<(Message<'_>, usize)>, String> {
     next_of(Coding::Gzip, bytes, max)

@@ -28,7 +28,7 @@ pub use http_client::{HeaderName, HeaderValueOf};
 pub use http_server::Stream;
 pub use judge::Actions;
 pub use plan::{KeepAlive, Load, Plan};
-pub use server::{Service, accept as accept_secure, serve as serve_client};
+pub use server::{Bytes, Service, accept as accept_secure, serve as serve_client};
 pub use session::serve;
 pub use status::{Code, Status};
 

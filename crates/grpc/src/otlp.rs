@@ -10,7 +10,7 @@ mod request;
 mod response;
 
 pub use composed::RecordWriter;
-pub use messages::Filler;
+pub use messages::{Filler, Requested};
 pub use pairs::{PairWriter, scope as pair_scope};
 pub use record::{put_text, text_of};
 pub use request::{Signal, load};

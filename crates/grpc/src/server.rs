@@ -6,13 +6,14 @@ mod secure;
 pub use secure::accept;
 
 use crate::coding::Coding;
-use crate::frame;
+use crate::frame::{self, Message};
 use crate::status::{Code, Status};
 use crate::timer::{Clock, Tasks};
 use answer::Answer;
 use diag::Fault;
 use http_client::{HeaderMap, header, said};
 use http_server::{Stream, Wire};
+pub use hyper::body::Bytes;
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http2::Builder;
 use hyper::service::service_fn;
@@ -32,6 +33,8 @@ const MESSAGE_MAX: Duration = Duration::from_secs(30);
 /// A client from which nothing comes is asked for a sign of life after this time, and has so long for it.
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
 const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+/// Bytes of a frame of HTTP/2: messages are large, and each frame costs something.
+const FRAME_BYTES_MAX: u32 = 64 * 1024;
 
 /// Who answers calls.
 pub trait Service: Send + Sync + 'static {
@@ -52,7 +55,7 @@ pub trait Service: Send + Sync + 'static {
         &self,
         place: Self::Place,
         path: &str,
-        message: Vec<u8>,
+        message: Bytes,
     ) -> impl Future<Output = Result<Vec<u8>, Status>> + Send;
 }
 
@@ -66,6 +69,7 @@ pub async fn serve<S: Service>(stream: Stream, service: Arc<S>, leave: Arc<Notif
     builder
         .timer(Clock)
         .max_concurrent_streams(CALLS_MAX)
+        .max_frame_size(FRAME_BYTES_MAX)
         .keep_alive_interval(KEEP_ALIVE)
         .keep_alive_timeout(KEEP_ALIVE_TIMEOUT);
     let mut connection = pin!(builder.serve_connection(Wire::new(stream), answer));
@@ -111,19 +115,25 @@ async fn called<S: Service>(service: &S, request: Request<Incoming>) -> Result<V
     let bytes_max = service.message_bytes_max();
     let read = tokio::time::timeout(MESSAGE_MAX, read_all(body, bytes_max + frame::HEAD_BYTES)).await;
     let bytes = read.map_err(|_| refused(Code::DEADLINE_EXCEEDED, "the message did not come in time"))??;
-    let message = match frame::next_of(coding, &bytes, bytes_max) {
-        Ok(Some((message, _))) => message.into_bytes(),
+    service.call(place, path, message_of(bytes, coding, bytes_max)?).await
+}
+
+/// The one message of a body; it stays where it is, unless it is packed.
+fn message_of(body: Vec<u8>, coding: Coding, bytes_max: usize) -> Result<Bytes, Status> {
+    let place = match frame::next_of(coding, &body, bytes_max) {
+        Ok(Some((Message::Plain(content), end))) => end - content.len()..end,
+        Ok(Some((Message::Packed(message), _))) => return Ok(message.into()),
         Ok(None) => return Err(refused(Code::INVALID_ARGUMENT, "the message is not whole")),
         Err(why) => return Err(refused(Code::RESOURCE_EXHAUSTED, why)),
     };
-    drop(bytes);
-    service.call(place, path, message).await
+    Ok(Bytes::from(body).slice(place))
 }
 
 fn coding(headers: &HeaderMap) -> &str {
     headers.get("grpc-encoding").and_then(|coding| coding.to_str().ok()).unwrap_or("identity")
 }
 
+/// All of a body. Its head says how much comes: room for it is made at once.
 async fn read_all(mut body: Incoming, bytes_max: usize) -> Result<Vec<u8>, Status> {
     let mut bytes = Vec::new();
     loop {
@@ -134,6 +144,9 @@ async fn read_all(mut body: Incoming, bytes_max: usize) -> Result<Vec<u8>, Statu
                 if bytes.len() + data.len() > bytes_max {
                     let why = format!("received message larger than max ({bytes_max})");
                     return Err(refused(Code::RESOURCE_EXHAUSTED, why));
+                }
+                if bytes.is_empty() {
+                    bytes.reserve(frame::length(&data).unwrap_or_default().min(bytes_max).max(data.len()));
                 }
                 bytes.extend_from_slice(&data);
             }

@@ -15,7 +15,7 @@ use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Set
 use filter::{FilterContext, new_asker};
 use record::{Batch, Demand, NameId, Record, Span, Stamp, ValueType};
 use std::sync::Arc;
-use values::{Out, attributes, text_attribute};
+use values::{Input, Out, attributes, text_attribute};
 use wire::protobuf::{Malformed, Value, fields};
 
 pub static OPENTELEMETRY: Component = Component {
@@ -44,23 +44,39 @@ const PREFIX: &str = ".otel.";
 
 #[derive(Clone)]
 struct OpenTelemetry {
-    raw: Raw,
+    raw: Raw<NameId>,
     names: Names,
     sets_hostname: bool,
     asker: u64,
 }
 
-/// Names under which the source puts what it has received.
-#[derive(Clone, Copy)]
-struct Raw {
-    kind: NameId,
-    resource: NameId,
-    resource_schema: NameId,
-    scope: NameId,
-    scope_schema: NameId,
-    log: NameId,
-    metric: NameId,
-    span: NameId,
+/// What the source puts down of what it has received: the names, or the values under these.
+#[derive(Clone, Copy, Default)]
+struct Raw<T> {
+    kind: T,
+    resource: T,
+    resource_schema: T,
+    scope: T,
+    scope_schema: T,
+    log: T,
+    metric: T,
+    span: T,
+}
+
+impl<T> Raw<T> {
+    #[inline]
+    fn map<U>(self, mut f: impl FnMut(T) -> U) -> Raw<U> {
+        Raw {
+            kind: f(self.kind),
+            resource: f(self.resource),
+            resource_schema: f(self.resource_schema),
+            scope: f(self.scope),
+            scope_schema: f(self.scope_schema),
+            log: f(self.log),
+            metric: f(self.metric),
+            span: f(self.span),
+        }
+    }
 }
 
 /// What is kept from one batch to the next.
@@ -101,35 +117,51 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
 impl OpenTelemetry {
     /// Finds everything in a message; `None` when there is no record in it, or one that is damaged.
     fn take_apart(&self, batch: &Batch, record: &Record, out: &mut Out<'_>) -> Option<Head> {
-        let value = |name: NameId| batch.value(record, name).map(|value| value.bytes);
-        let kind = value(self.raw.kind)?;
+        let raw = self.raw_values(batch, record);
+        let kind = raw.kind?;
         let own = match kind {
-            b"log" => value(self.raw.log)?,
-            b"metric" => value(self.raw.metric)?,
-            b"span" => value(self.raw.span)?,
+            b"log" => raw.log?,
+            b"metric" => raw.metric?,
+            b"span" => raw.span?,
             _ => return None,
         };
         out.text("type", kind, ValueType::String);
-        let resource = value(self.raw.resource).unwrap_or_default();
+        let resource = raw.resource.unwrap_or_default();
         self.around(resource, "resource", out).ok()?;
         if self.sets_hostname
             && let Ok(Some(host)) = text_attribute(resource, 1, b"host.name")
             && !host.is_empty()
         {
-            out.found.text(NameId::HOST, host, ValueType::String);
+            out.put(NameId::HOST, host, ValueType::String);
         }
-        out.text(
-            "resource.schema_url",
-            value(self.raw.resource_schema).unwrap_or_default(),
-            ValueType::String,
-        );
-        self.around(value(self.raw.scope).unwrap_or_default(), "scope", out).ok()?;
-        out.text("scope.schema_url", value(self.raw.scope_schema).unwrap_or_default(), ValueType::String);
+        out.text("resource.schema_url", raw.resource_schema.unwrap_or_default(), ValueType::String);
+        self.around(raw.scope.unwrap_or_default(), "scope", out).ok()?;
+        out.text("scope.schema_url", raw.scope_schema.unwrap_or_default(), ValueType::String);
         match kind {
             b"log" => log::take_apart(own, record, out).ok(),
             b"metric" => metric::take_apart(own, out).ok().map(|()| Head::default()),
             _ => span::take_apart(own, out).ok().map(|()| Head::default()),
         }
+    }
+
+    /// What the source has put there, found in one walk: of two with one name the first counts.
+    fn raw_values<'a>(&self, batch: &'a Batch, record: &Record) -> Raw<Option<&'a [u8]>> {
+        let (names, mut found) = (&self.raw, Raw::<Option<Option<&[u8]>>>::default());
+        for (name, value) in batch.entries(record) {
+            let place = match name {
+                _ if name == names.kind => &mut found.kind,
+                _ if name == names.resource => &mut found.resource,
+                _ if name == names.resource_schema => &mut found.resource_schema,
+                _ if name == names.scope => &mut found.scope,
+                _ if name == names.scope_schema => &mut found.scope_schema,
+                _ if name == names.log => &mut found.log,
+                _ if name == names.metric => &mut found.metric,
+                _ if name == names.span => &mut found.span,
+                _ => continue,
+            };
+            place.get_or_insert(value.map(|value| value.bytes));
+        }
+        found.map(Option::flatten)
     }
 
     /// A resource, or a scope.
@@ -171,11 +203,16 @@ impl Parse for OpenTelemetry {
             let Memory { found, learned, key, text } = &mut *memory;
             found.clear();
             let facts = learned.of(batch, |batch, learned| {
-                let mut out = Out { names: &self.names, found, learned, key, text };
+                let input = Input::of(&batch.text);
+                let mut out = Out { names: &self.names, found, learned, key, text, input };
                 self.take_apart(batch, &record, &mut out)
             });
             let Some(facts) = facts else { return false };
-            memory.found.store(batch, index, Span::EMPTY);
+            if facts.is_log {
+                // What is changed from here on is what goes on; of metrics and traces it is what came.
+                batch.unset_all(index, &self.raw_names());
+            }
+            memory.found.store(batch, index, Span::new(0, 0));
             if let Some(record) = batch.records.get_mut(index) {
                 record.pri = facts.pri.unwrap_or(record.pri);
                 if let Some(stamp) = facts.stamp {
@@ -183,10 +220,6 @@ impl Parse for OpenTelemetry {
                 }
             }
             facts.received.into_iter().for_each(|received| batch.set_received(index, received));
-            if facts.is_log {
-                // What is changed from here on is what goes on; of metrics and traces it is what came.
-                self.raw_names().into_iter().for_each(|name| batch.unset(index, name));
-            }
             true
         });
         cx.work.keep_state(self.asker, memory);

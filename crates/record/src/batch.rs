@@ -297,6 +297,19 @@ impl Batch {
         }
     }
 
+    /// As [`Batch::unset`] for each of them, plain names: at once where nothing else was set on the way.
+    pub fn unset_all(&mut self, index: usize, names: &[NameId]) {
+        let Some(record) = self.records.get(index) else { return };
+        let is_one = |name: NameId| names.contains(&name) && !self.is_hidden_by_unset(record, name);
+        if self.entry_names(record).all(|(name, _)| is_one(name))
+            && let Some(record) = self.records.get_mut(index)
+        {
+            (record.values, record.name_bits) = (Link::NONE, NameBits::default());
+            return;
+        }
+        names.iter().for_each(|name| self.unset(index, *name));
+    }
+
     /// Whether a name that was not set on the way may be there all the same.
     fn is_hidden_by_unset(&self, record: &Record, name: NameId) -> bool {
         let fixed = [NameId::HOST_FROM, NameId::SOURCE, NameId::TRANSPORT].contains(&name);
@@ -385,6 +398,27 @@ mod tests {
         let rest = vec![b'y'; TEXT_BYTES_MAX - batch.text.len()];
         assert_eq!(batch.append(&rest).len as usize, rest.len(), "to the last byte");
         assert!(batch.append(b"z").is_empty());
+    }
+
+    #[test]
+    fn names_are_unset_together() {
+        let mut b = batch();
+        let [one, two, other] = ["one", "two", "other"].map(|name| intern(name).expect("room"));
+        for more in [None, Some(other), Some(NameId::HOST)] {
+            b.records[0] = batch().records[0];
+            b.set(0, one, b"1", ValueType::Int);
+            b.set(0, two, b"2", ValueType::Int);
+            more.into_iter().for_each(|name| b.set(0, name, b"kept", ValueType::String));
+            let before = b.records[0];
+            b.unset_all(0, &[one, two]);
+            let now = b.records[0];
+            assert_eq!([one, two].map(|name| text(&b, &now, name)), [None, None]);
+            assert_eq!(more.and_then(|name| text(&b, &now, name)), more.map(|_| "kept".to_owned()));
+            assert_eq!(text(&b, &before, one).as_deref(), Some("1"), "a snapshot");
+            assert_eq!(now.has_values(), more == Some(other));
+            b.set(0, one, b"3", ValueType::Int);
+            assert_eq!(text(&b, &b.records[0], one).as_deref(), Some("3"));
+        }
     }
 
     fn batch() -> Batch {

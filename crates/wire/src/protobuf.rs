@@ -45,8 +45,21 @@ pub fn fields(message: &[u8]) -> Fields<'_> {
 }
 
 impl<'a> Fields<'a> {
+    #[inline]
     fn varint(&mut self) -> Option<u64> {
         let mut value = 0u64;
+        // Most numbers are of one byte or two.
+        match *self.0 {
+            [first @ 0..0x80, ref rest @ ..] => {
+                self.0 = rest;
+                return Some(u64::from(first));
+            }
+            [first, second @ 0..0x80, ref rest @ ..] => {
+                self.0 = rest;
+                return Some(u64::from(first & 0x7f) | u64::from(second) << 7);
+            }
+            _ => {}
+        }
         for (at, byte) in self.0.iter().take(10).enumerate() {
             value |= u64::from(byte & 0x7f).checked_shl(7 * at as u32)?;
             if byte & 0x80 == 0 {
@@ -57,12 +70,14 @@ impl<'a> Fields<'a> {
         None
     }
 
+    #[inline]
     fn take(&mut self, count: u64) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(usize::try_from(count).ok()?)?;
         self.0 = rest;
         Some(taken)
     }
 
+    #[inline]
     fn field(&mut self) -> Option<(u32, Value<'a>)> {
         let tag = self.varint()?;
         let number = u32::try_from(tag >> 3).ok().filter(|number| *number > 0)?;
@@ -84,6 +99,7 @@ impl<'a> Fields<'a> {
 impl<'a> Iterator for Fields<'a> {
     type Item = Result<(u32, Value<'a>), Malformed>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.0.is_empty() {
             return None;

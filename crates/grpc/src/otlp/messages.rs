@@ -7,23 +7,31 @@ use super::received::PairReader;
 use super::record::Around;
 use super::request::Signal;
 use ::record::{Batch, Demand, Record, Span, ValueType};
-use wire::protobuf::{Malformed, Value, fields};
+use wire::protobuf::{Fields, Malformed, Value, fields};
 
-/// Makes messages of requests, in buffers that are kept.
-#[derive(Default)]
-pub struct Filler {
-    names: RawNames,
-    pairs: PairReader,
+/// Messages of one batch, and bytes after which it is full: what is made of them stays in the cache.
+const BATCH_MESSAGES: usize = 1024;
+const BATCH_BYTES: usize = 256 * 1024;
+
+/// Records of one scope, or what is left of them.
+struct Scope<'a> {
+    around: Around<'a>,
+    fields: Fields<'a>,
 }
 
-impl Filler {
-    /// Appends the messages of a request. An error says that it is none; nothing of it may be used then.
-    pub fn fill(
-        &mut self,
-        batch: &mut Batch,
-        (signal, request): (Signal, &[u8]),
-        demand: &Demand,
-    ) -> Result<(), Malformed> {
+/// A request whose messages are being made.
+pub struct Requested<'a> {
+    signal: Signal,
+    scopes: std::vec::IntoIter<Scope<'a>>,
+    open: Option<Scope<'a>>,
+    /// Only when all of its messages are made is it known that they are some.
+    is_one: bool,
+}
+
+impl<'a> Requested<'a> {
+    /// An error says that it is none.
+    pub fn read(signal: Signal, request: &'a [u8]) -> Result<Requested<'a>, Malformed> {
+        let mut scopes = Vec::new();
         for field in fields(request) {
             let (1, Value::Bytes(resource)) = field? else { continue };
             let mut around = Around::default();
@@ -36,51 +44,80 @@ impl Filler {
             }
             for field in fields(resource) {
                 let (2, Value::Bytes(scope)) = field? else { continue };
-                self.scope(batch, (signal, scope), around, demand)?;
+                let mut around = around;
+                for field in fields(scope) {
+                    match field? {
+                        (1, Value::Bytes(bytes)) => around.scope = bytes,
+                        (3, Value::Bytes(bytes)) => around.scope_schema = bytes,
+                        _ => {}
+                    }
+                }
+                scopes.push(Scope { around, fields: fields(scope) });
             }
         }
-        Ok(())
+        let is_one = scopes.iter().any(|scope| scope.is_of_pairs(signal));
+        Ok(Requested { signal, scopes: scopes.into_iter(), open: None, is_one })
+    }
+}
+
+impl<'a> Scope<'a> {
+    /// Whether its records are messages with all their pairs.
+    fn is_of_pairs(&self, signal: Signal) -> bool {
+        signal == Signal::Logs && is_of_pairs(self.around.scope)
     }
 
-    fn scope(
-        &mut self,
-        batch: &mut Batch,
-        (signal, scope): (Signal, &[u8]),
-        around: Around<'_>,
-        demand: &Demand,
-    ) -> Result<(), Malformed> {
-        let mut around = around;
-        for field in fields(scope) {
-            match field? {
-                (1, Value::Bytes(bytes)) => around.scope = bytes,
-                (3, Value::Bytes(bytes)) => around.scope_schema = bytes,
-                _ => {}
-            }
-        }
-        let records = fields(scope).filter_map(|field| match field {
+    fn next(&mut self) -> Option<&'a [u8]> {
+        self.fields.find_map(|field| match field {
             Ok((2, Value::Bytes(record))) => Some(record),
             _ => None,
-        });
-        if signal == Signal::Logs && is_of_pairs(around.scope) {
-            for record in records {
-                self.pairs.append(batch, record, demand)?;
+        })
+    }
+}
+
+/// Makes messages of requests, in buffers that are kept.
+#[derive(Default)]
+pub struct Filler {
+    names: RawNames,
+    pairs: PairReader,
+}
+
+impl Filler {
+    /// Appends messages of a request until the batch is full, or there are no more. An error says that it is
+    /// none; nothing of it has been made before then but this batch.
+    pub fn fill(
+        &mut self,
+        batch: &mut Batch,
+        requested: &mut Requested<'_>,
+        demand: &Demand,
+    ) -> Result<(), Malformed> {
+        let (messages_max, bytes_max) = match requested.is_one {
+            true => (usize::MAX, usize::MAX),
+            false => (BATCH_MESSAGES, BATCH_BYTES),
+        };
+        while batch.records.len() < messages_max && batch.text.len() < bytes_max {
+            let Some(mut scope) = requested.open.take().or_else(|| requested.scopes.next()) else { break };
+            if scope.is_of_pairs(requested.signal) {
+                while let Some(record) = scope.next() {
+                    self.pairs.append(batch, record, demand)?;
+                }
+            } else if self.raw(batch, requested.signal, &mut scope, (messages_max, bytes_max)) {
+                requested.open = Some(scope);
             }
-            return Ok(());
         }
-        self.raw(batch, signal, around, records);
         Ok(())
     }
 
-    /// Records as they came. What is around them is there once for all of them.
-    fn raw<'a>(
+    /// Records as they came, until the batch is full: then there may be more. What is around them is there
+    /// once for all of them.
+    fn raw(
         &self,
         batch: &mut Batch,
         signal: Signal,
-        around: Around<'_>,
-        records: impl Iterator<Item = &'a [u8]>,
-    ) {
-        let names = &self.names;
-        let common = [
+        scope: &mut Scope<'_>,
+        (messages_max, bytes_max): (usize, usize),
+    ) -> bool {
+        let (names, around) = (&self.names, scope.around);
+        let [kind, resource, resource_schema, scope_itself, scope_schema] = [
             (names.kind, signal.name().as_bytes(), ValueType::String),
             (names.resource, around.resource, ValueType::Protobuf),
             (names.resource_schema, around.resource_schema, ValueType::String),
@@ -89,15 +126,20 @@ impl Filler {
         ]
         .map(|(name, bytes, kind)| (name, batch.append(bytes), kind));
         let received = batch.received;
-        for bytes in records {
+        while let Some(bytes) = scope.next() {
             let span = batch.append(bytes);
             let index = batch.records.len();
             let mut record = Record::new(Span::EMPTY);
             record.stamp = received;
             batch.records.push(record);
             let own = (names.of(signal), span, ValueType::Protobuf);
-            batch.set_spans(index, common.into_iter().chain([own]));
+            let all = [kind, resource, resource_schema, scope_itself, scope_schema, own];
+            batch.set_plain_spans(index, all.into_iter());
+            if batch.records.len() >= messages_max || batch.text.len() >= bytes_max {
+                return true;
+            }
         }
+        false
     }
 }
 
@@ -114,7 +156,8 @@ pub fn fuzz(request: &[u8]) {
     let demand = Demand { everything: true, sdata: true, tags: true, ..Demand::default() };
     for signal in [Signal::Logs, Signal::Metrics] {
         let mut batch = Batch::new(Vec::new(), Arc::clone(&context), ::record::Stamp::now(0));
-        let _ = Filler::default().fill(&mut batch, (signal, request), &demand);
+        let Ok(mut requested) = Requested::read(signal, request) else { continue };
+        let _ = Filler::default().fill(&mut batch, &mut requested, &demand);
         assert!(batch.records.len() <= request.len());
     }
 }
@@ -161,7 +204,8 @@ mod tests {
         let request = request(&[&record], &scope);
         let mut other = Batch::new(Vec::new(), Arc::new(Context::local("o", "here", "otlp")), Stamp::now(0));
         let message = request.get(HEAD_BYTES..).expect("a message");
-        Filler::default().fill(&mut other, (Signal::Logs, message), &everything()).expect("good");
+        let mut requested = Requested::read(Signal::Logs, message).expect("good");
+        Filler::default().fill(&mut other, &mut requested, &everything()).expect("good");
         let (before, after) = (batch.records[0], other.records[0]);
         assert_eq!((before.stamp, before.pri), (after.stamp, after.pri));
         assert_eq!(other.received_at(&after), received);

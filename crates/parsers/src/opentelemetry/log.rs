@@ -1,8 +1,8 @@
 //! Log records.
 
 use super::Head;
-use super::values::{Out, any_value, attributes};
-use record::{NameId, Record, Stamp, ValueType};
+use super::values::{Out, attributes};
+use record::{Record, Stamp, ValueType};
 use wire::protobuf::{Malformed, Value, fields};
 
 /// Severities of syslog by `SeverityNumber`, four of each name, as AxoSyslog has them: TRACE is a notice.
@@ -41,11 +41,7 @@ pub(super) fn take_apart(log: &[u8], record: &Record, out: &mut Out<'_>) -> Resu
     out.number("log.observed_time_unix_nano", observed);
     out.number("log.severity_number", severity);
     out.text("log.severity_text", severity_text, ValueType::String);
-    let (text, kind) = any_value(body, out.text)?;
-    out.found.text(NameId::MESSAGE, text, kind);
-    if let Some(id) = out.names.of(b"log.body", out.learned) {
-        out.found.text(id, text, kind);
-    }
+    out.message("log.body", body)?;
     attributes(log, 6, &["log.attributes."], out)?;
     out.number("log.dropped_attributes_count", dropped);
     out.number("log.flags", flags);

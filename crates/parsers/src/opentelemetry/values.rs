@@ -3,8 +3,9 @@
 use crate::found::Found;
 use crate::learned::Learned;
 use crate::names::Names;
-use record::ValueType;
+use record::{NameId, ValueType};
 use std::io::Write;
+use std::ops::Range;
 use template::list;
 use wire::protobuf::{Malformed, Value, fields};
 
@@ -16,14 +17,59 @@ pub struct Out<'a> {
     pub key: &'a mut Vec<u8>,
     /// For values whose text has to be made.
     pub text: &'a mut Vec<u8>,
+    pub input: Input,
+}
+
+/// Where the text of a batch lies: what stands in it is not copied.
+#[derive(Clone, Copy)]
+pub struct Input {
+    address: usize,
+    len: usize,
+}
+
+impl Input {
+    pub fn of(text: &[u8]) -> Input {
+        Input { address: text.as_ptr() as usize, len: text.len() }
+    }
+
+    /// The place of a part of it; `None` of anything else.
+    #[inline]
+    fn place(self, part: &[u8]) -> Option<Range<usize>> {
+        let start = (part.as_ptr() as usize).checked_sub(self.address)?;
+        let end = start.checked_add(part.len())?;
+        (end <= self.len && !part.is_empty()).then_some(start..end)
+    }
+}
+
+/// A value that is part of the input, or a copy of one that is not.
+#[inline]
+fn put(found: &mut Found, input: Input, (id, text, kind): (NameId, &[u8], ValueType)) {
+    match input.place(text) {
+        Some(place) => found.part(id, place.start, place.end, kind),
+        None => found.text(id, text, kind),
+    }
 }
 
 impl Out<'_> {
+    pub fn put(&mut self, id: NameId, text: &[u8], kind: ValueType) {
+        put(self.found, self.input, (id, text, kind));
+    }
+
     /// Sets `.otel.NAME`, when anybody reads it.
     pub fn text(&mut self, name: &str, text: &[u8], kind: ValueType) {
         if let Some(id) = self.names.of(name.as_bytes(), self.learned) {
-            self.found.text(id, text, kind);
+            self.put(id, text, kind);
         }
+    }
+
+    /// Sets MESSAGE, and `.otel.NAME` when anybody reads it, to an `AnyValue`.
+    pub fn message(&mut self, name: &str, value: &[u8]) -> Result<(), Malformed> {
+        let (text, kind) = any_value(value, self.text)?;
+        put(self.found, self.input, (NameId::MESSAGE, text, kind));
+        if let Some(id) = self.names.of(name.as_bytes(), self.learned) {
+            put(self.found, self.input, (id, text, kind));
+        }
+        Ok(())
     }
 
     pub fn number(&mut self, name: &str, number: u64) {
@@ -121,7 +167,7 @@ pub fn attributes(message: &[u8], number: u32, prefix: &[&str], out: &mut Out<'_
         out.key.extend_from_slice(key);
         if let Some(id) = out.names.of(out.key, out.learned) {
             let (text, kind) = any_value(value, out.text)?;
-            out.found.text(id, text, kind);
+            put(out.found, out.input, (id, text, kind));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use engine::{Acknowledge, Mark, Wake};
 use grpc::otlp::Signal;
-use grpc::{Code, Service, Status};
+use grpc::{Bytes, Code, Service, Status};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub enum Fate {
 
 pub struct Request {
     pub signal: Signal,
-    pub message: Vec<u8>,
+    pub message: Bytes,
     answer: oneshot::Sender<Fate>,
     /// Held until a worker has it.
     _place: OwnedSemaphorePermit,
@@ -49,37 +49,59 @@ pub struct Request {
 
 impl Request {
     /// A worker has it, unless its client has given it up: then there is nothing to do.
-    pub fn take(self) -> Option<(Signal, Vec<u8>, Answer)> {
+    pub fn take(self) -> Option<(Signal, Bytes, Answer)> {
         if self.answer.is_closed() || self.is_taken.swap(true, Ordering::AcqRel) {
             return None;
         }
-        Some((self.signal, self.message, Answer(Mutex::new(Some(self.answer)))))
+        Some((self.signal, self.message, Answer::new(self.answer)))
     }
 }
 
-/// Where the fate of a request goes. Dropped without one, its client has to come again.
-pub struct Answer(Mutex<Option<oneshot::Sender<Fate>>>);
+/// Where the fate of a request goes. The batches that are made of it share this: with the last of them it is
+/// done. Otherwise its client has to come again.
+pub struct Answer {
+    to: Mutex<Option<oneshot::Sender<Fate>>>,
+    /// All of its batches are made.
+    is_whole: AtomicBool,
+}
 
 impl Answer {
+    fn new(to: oneshot::Sender<Fate>) -> Answer {
+        Answer { to: Mutex::new(Some(to)), is_whole: AtomicBool::new(false) }
+    }
+
     pub fn say(&self, fate: Fate) {
-        if let Some(answer) = self.0.lock().take() {
+        if let Some(to) = self.to.lock().take() {
             // A client that has gone hears nothing.
-            let _ = answer.send(fate);
+            let _ = to.send(fate);
         }
     }
 
-    pub fn mark(self) -> Mark {
-        Mark::new(Arc::new(self), 0)
+    /// For one of its batches.
+    pub fn mark(answer: &Arc<Answer>) -> Mark {
+        Mark::new(Arc::clone(answer) as Arc<dyn Acknowledge>, 0)
+    }
+
+    /// There is no further batch of it.
+    pub fn ends(&self) {
+        self.is_whole.store(true, Ordering::Release);
     }
 }
 
 impl Acknowledge for Answer {
-    fn done(&self, _number: u64) {
-        self.say(Fate::Done);
-    }
+    /// Others may not be; see what happens when it is dropped.
+    fn done(&self, _number: u64) {}
 
     fn undone(&self, _number: u64) {
         self.say(Fate::Undone);
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        if *self.is_whole.get_mut() {
+            self.say(Fate::Done);
+        }
     }
 }
 
@@ -143,12 +165,7 @@ impl Service for Inbox {
         }
     }
 
-    async fn call(
-        &self,
-        place: OwnedSemaphorePermit,
-        path: &str,
-        message: Vec<u8>,
-    ) -> Result<Vec<u8>, Status> {
+    async fn call(&self, place: OwnedSemaphorePermit, path: &str, message: Bytes) -> Result<Vec<u8>, Status> {
         let signal = Signal::of_path(path).unwrap_or(Signal::Logs);
         let (answer, mut fate) = oneshot::channel();
         let is_taken = Arc::new(AtomicBool::new(false));
@@ -178,5 +195,42 @@ impl Service for Inbox {
             }),
             Ok(Fate::Undone) | Err(_) => Err(again("it was not delivered")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request() -> (Arc<Answer>, oneshot::Receiver<Fate>) {
+        let (to, fate) = oneshot::channel();
+        (Arc::new(Answer::new(to)), fate)
+    }
+
+    #[test]
+    fn a_request_is_done_with_the_last_of_its_batches() {
+        let (answer, mut fate) = request();
+        let marks = [Answer::mark(&answer), Answer::mark(&answer)];
+        answer.ends();
+        drop(answer);
+        for mark in marks {
+            assert!(fate.try_recv().is_err(), "a batch is under way");
+            mark.done();
+        }
+        assert!(matches!(fate.try_recv(), Ok(Fate::Done)));
+    }
+
+    #[test]
+    fn a_request_of_which_a_part_is_lost_or_never_made_comes_again() {
+        let (answer, mut fate) = request();
+        let (lost, done) = (Answer::mark(&answer), Answer::mark(&answer));
+        drop(lost);
+        assert!(matches!(fate.try_recv(), Ok(Fate::Undone)));
+        answer.ends();
+        done.done();
+        let (answer, mut fate) = request();
+        Answer::mark(&answer).done();
+        drop(answer);
+        assert!(fate.try_recv().is_err_and(|error| error == oneshot::error::TryRecvError::Closed));
     }
 }

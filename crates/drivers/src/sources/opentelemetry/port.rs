@@ -1,13 +1,13 @@
 //! One client: the runtime speaks with it, the worker makes messages of its requests.
 
-use super::inbox::{Fate, Inbox, Places};
+use super::inbox::{Answer, Fate, Inbox, Places};
 use diag::Fault;
 use engine::hand_over::Part;
 use engine::reader::Described;
 use engine::source::Source;
 use engine::worker::{After, Leaving, Port, PortContext};
 use engine::{Feed, Read};
-use grpc::otlp::Filler;
+use grpc::otlp::{Filler, Requested};
 use grpc::{Stream, accept_secure, serve_client};
 use intake::listener::{Joined, MADE_ROOM, Permit};
 use parking_lot::Mutex;
@@ -99,28 +99,43 @@ impl OtlpPort {
             self.permit.iter().for_each(Permit::speaks);
         }
         let Some((signal, message, answer)) = request.take() else { return true };
-        let mut batch = cx.batch();
-        batch.contexts.push(Arc::clone(&self.context));
-        batch.received = cx.now();
-        let settings = self.feed.source.settings();
-        if self.filler.fill(&mut batch, (signal, &message), &settings.program.demand).is_err() {
-            cx.recycle(batch);
-            answer.say(Fate::Malformed);
-            let fields: [oplog::Field<'_>; 1] = [("client", &self.described.client)];
-            oplog::limited(
-                "otlp-source",
-                oplog::Level::Error,
-                "A request that is no message of OpenTelemetry was refused",
-                &fields,
-            );
-            self.feed.source.counters.transport_errors.add(engine::ledger::TransportError::Protocol);
+        let busy = message.len() >= BUSY_BYTES;
+        let Ok(mut requested) = Requested::read(signal, &message) else {
+            self.refuse(&answer);
             return true;
+        };
+        let answer = Arc::new(answer);
+        loop {
+            let mut batch = cx.batch();
+            batch.contexts.push(Arc::clone(&self.context));
+            batch.received = cx.now();
+            let settings = self.feed.source.settings();
+            if self.filler.fill(&mut batch, &mut requested, &settings.program.demand).is_err() {
+                cx.recycle(batch);
+                self.refuse(&answer);
+                return true;
+            }
+            if batch.records.is_empty() {
+                cx.recycle(batch);
+                break;
+            }
+            let (bytes, mark) = (batch.text.len(), Some(Answer::mark(&answer)));
+            self.feed.run_marked(batch, Read { bytes, busy, began, mark }, cx);
         }
-        let bytes = message.len();
-        drop(message);
-        let mark = Some(answer.mark());
-        self.feed.run_marked(batch, Read { bytes, busy: bytes >= BUSY_BYTES, began, mark }, cx);
+        answer.ends();
         true
+    }
+
+    fn refuse(&self, answer: &Answer) {
+        answer.say(Fate::Malformed);
+        let fields: [oplog::Field<'_>; 1] = [("client", &self.described.client)];
+        oplog::limited(
+            "otlp-source",
+            oplog::Level::Error,
+            "A request that is no message of OpenTelemetry was refused",
+            &fields,
+        );
+        self.feed.source.counters.transport_errors.add(engine::ledger::TransportError::Protocol);
     }
 
     fn fail(&self, why: &str) {
