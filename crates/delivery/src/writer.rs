@@ -43,6 +43,8 @@ pub struct Writer {
     pub pad_size: usize,
     /// Bytes after which a message is cut; 0 is off.
     pub truncate_size: usize,
+    /// Bytes that the template prints behind each message and that are not part of it: [`Writer::behind`].
+    tail: usize,
     /// The most messages in one write; 0 is no limit.
     pub flush_lines: usize,
     /// The most messages a second; 0 is no limit.
@@ -75,6 +77,7 @@ impl Writer {
             no_multi_line: false,
             pad_size: 0,
             truncate_size: 0,
+            tail: 0,
             flush_lines: 0,
             throttle: 0,
             marks: Marks::default(),
@@ -89,6 +92,16 @@ impl Writer {
             spare: Mutex::default(),
             selections: Mutex::default(),
         }
+    }
+
+    /// `template` prints the same and this behind it: where nothing else is done to messages, they lie in
+    /// their chunks as they leave one behind the other. Whether that is so.
+    pub fn behind(&mut self, template: Arc<Template>, tail: usize) -> bool {
+        let is_so = self.is_plain() && self.disk_buffer.is_none();
+        if is_so {
+            (self.template, self.tail) = (template, tail);
+        }
+        is_so
     }
 
     /// Before the first message: finds the numbers of the last run, when any are shown.
@@ -153,7 +166,8 @@ impl Writer {
                 self.append(batch, &[index], scratch, &mut chunk);
             }
         }
-        (!chunk.ends.is_empty()).then_some(chunk.bytes)
+        let message = chunk.messages_between(0, 1).next();
+        message.map(<[u8]>::to_vec)
     }
 
     fn write(
@@ -190,6 +204,14 @@ impl Writer {
         scratch: &mut Scratch,
         chunk: &mut Chunk,
     ) -> usize {
+        if chunk.tail() != self.tail && !chunk.ends.is_empty() {
+            // Of an earlier configuration.
+            let mut own = Chunk::default();
+            let truncated = self.append(batch, selection, scratch, &mut own);
+            chunk.append(&own);
+            return truncated;
+        }
+        chunk.set_tail(self.tail);
         chunk.write_max = self.flush_lines;
         if !self.template.chains().is_empty() {
             chunk.seal_with(template::seal);

@@ -4,6 +4,8 @@
 mod home;
 mod numbers;
 mod receipts;
+mod tail;
+mod text;
 
 use crate::ledger::{REMAINS_MAX, Reason, Remains};
 use crate::window::{Ticket, Tickets};
@@ -13,6 +15,7 @@ use receipts::Receipts;
 use std::ops::Range;
 use std::time::Instant;
 use store::{Lot, Origin};
+pub use text::{Piece, Text};
 
 /// Finishes messages in their place, just before they leave in this order: the bytes, and the ends of the
 /// messages.
@@ -36,9 +39,12 @@ impl std::ops::AddAssign for Whole {
 /// bytes.len()`.
 #[derive(Default)]
 pub struct Chunk {
-    pub bytes: Vec<u8>,
-    /// End of each message in `bytes`.
+    pub bytes: Text,
+    /// End of each message in `bytes`, its tail included.
     pub ends: Vec<u32>,
+    /// Bytes at the end of each message that are not part of it: what stands between it and the next one when
+    /// they leave together.
+    tail: usize,
     /// Ended by whoever ends the messages: see [`Tickets`].
     pub tickets: Tickets,
     /// Whether the path asked for flow-control: such messages are never dropped for want of room.
@@ -68,12 +74,12 @@ impl Chunk {
     /// Messages as another process has left them. `None` when `ends` are not those of messages in `bytes`.
     pub fn of(bytes: Vec<u8>, ends: Vec<u32>) -> Option<Chunk> {
         let whole = ends.is_sorted() && ends.last().is_some_and(|end| *end as usize == bytes.len());
-        whole.then(|| Chunk { bytes, ends, ..Chunk::default() })
+        whole.then(|| Chunk { bytes: bytes.into(), ends, ..Chunk::default() })
     }
 
     /// Messages that were read back from disk, into a buffer of `home` if it is one of somebody's.
     pub fn read_back(bytes: Vec<u8>, ends: Vec<u32>, write_max: usize, home: Option<Home>) -> Chunk {
-        Chunk { bytes, ends, write_max, home, ..Chunk::default() }
+        Chunk { bytes: bytes.into(), ends, write_max, home, ..Chunk::default() }
     }
 
     /// It comes to an outlet; when it came to an earlier one counts.
@@ -234,7 +240,7 @@ impl Chunk {
 
     /// Bytes of the messages not yet delivered, whole ones.
     pub fn waiting_bytes(&self) -> usize {
-        self.bytes.len().saturating_sub(self.end_of(self.done))
+        self.bytes_of(self.done, self.ends.len())
     }
 
     /// Takes back that more than the first `done` messages were dealt with.
@@ -242,22 +248,6 @@ impl Chunk {
         self.done = done.min(self.ends.len());
         self.written = self.end_of(self.done);
         self.sent = 0;
-    }
-
-    /// Some of all its messages, as a chunk of their own without tickets.
-    pub fn copy(&self, from: usize, to: usize) -> Chunk {
-        let (begin, ends) =
-            (self.end_of(from), self.ends.get(from..to.min(self.ends.len())).unwrap_or_default());
-        let bytes = self.bytes.get(begin..self.end_of(from + ends.len())).unwrap_or_default();
-        Chunk {
-            bytes: bytes.to_vec(),
-            ends: ends.iter().map(|end| end - begin as u32).collect(),
-            flow_control: self.flow_control,
-            write_max: self.write_max,
-            seal: self.seal,
-            came: self.came,
-            ..Chunk::default()
-        }
     }
 
     /// Messages that were sent and are not acknowledged.
@@ -278,17 +268,16 @@ impl Chunk {
     /// Up to `n` of the messages that were sent are delivered. Returns how many, and their bytes.
     pub fn acknowledge(&mut self, n: usize) -> Whole {
         let n = n.min(self.sent);
-        let before = self.end_of(self.done);
+        let bytes = self.bytes_of(self.done, self.done + n);
         self.say_delivered(n);
         self.skip(n);
         self.sent -= n;
-        Whole { messages: n, bytes: self.end_of(self.done) - before }
+        Whole { messages: n, bytes }
     }
 
     /// The next message not yet delivered.
     pub fn front(&self) -> Option<&[u8]> {
-        let start = if self.done == 0 { 0 } else { *self.ends.get(self.done - 1)? as usize };
-        self.bytes.get(start..*self.ends.get(self.done)? as usize)
+        self.iter().next()
     }
 
     /// The messages not yet delivered, in order.
@@ -298,18 +287,12 @@ impl Chunk {
 
     /// The same without the first `skip` of them.
     pub fn iter_from(&self, skip: usize) -> impl Iterator<Item = &[u8]> {
-        let from = self.done.saturating_add(skip).min(self.ends.len());
-        let mut start = self.end_of(from);
-        self.ends.get(from..).unwrap_or_default().iter().map(move |end| {
-            let message = self.bytes.get(start..*end as usize).unwrap_or_default();
-            start = *end as usize;
-            message
-        })
+        self.messages_between(self.done.saturating_add(skip), self.ends.len())
     }
 
     /// Bytes of the messages that were not sent, whole ones.
     pub fn unsent_bytes(&self) -> usize {
-        self.bytes.len().saturating_sub(self.end_of((self.done + self.sent).min(self.ends.len())))
+        self.bytes_of((self.done + self.sent).min(self.ends.len()), self.ends.len())
     }
 
     /// Counts `n` messages from the front as dealt with, whole.
@@ -347,8 +330,10 @@ impl Chunk {
     pub fn split(&mut self, keep: usize) -> Chunk {
         let at = (self.done + keep).min(self.ends.len());
         let border = self.end_of(at);
+        let text = &mut *self.bytes;
         let rest = Chunk {
-            bytes: self.bytes.split_off(border.min(self.bytes.len())),
+            bytes: text.split_off(border.min(text.len())).into(),
+            tail: self.tail,
             ends: self.ends.drain(at..).map(|end| end - border as u32).collect(),
             tickets: self.tickets.another(),
             flow_control: self.flow_control,
@@ -370,8 +355,9 @@ impl Chunk {
 
     /// Makes the buffer ready for new messages, keeping its allocation.
     pub fn clear(&mut self) {
-        self.bytes.clear();
+        self.bytes.reset();
         self.ends.clear();
+        self.tail = 0;
         self.tickets.reset();
         self.flow_control = false;
         self.write_max = 0;

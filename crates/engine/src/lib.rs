@@ -35,7 +35,7 @@ pub mod watch;
 mod window;
 pub mod worker;
 
-pub use chunk::{Chunk, Whole};
+pub use chunk::{Chunk, Piece, Whole};
 pub use codes::CODES;
 pub use durable::{DiskBuffer, Durable, LogFolder, QueueNames, SafeLatency};
 pub use environment::Environment;

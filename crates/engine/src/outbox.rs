@@ -30,7 +30,9 @@ impl Buffer {
     /// nothing.
     fn end_batch(&mut self, ticket: &Ticket, announced: &mut Announced) -> bool {
         let Some((bytes, ends)) = self.before.take() else { return false };
-        announced.add(&self.outlet.counters, self.chunk.ends.len() - ends, self.chunk.bytes.len() - bytes);
+        let messages = self.chunk.ends.len() - ends;
+        let bytes = self.chunk.bytes.len() - bytes - messages * self.chunk.tail();
+        announced.add(&self.outlet.counters, messages, bytes);
         if let Some(origin) = ticket.origin() {
             // What repeats is taken back, so it has to be counted by then.
             announced.count();
@@ -151,10 +153,7 @@ impl Outbox {
     pub(crate) fn each_since(&mut self, before: &[usize], mut f: impl FnMut(&str, &[u8]) -> Option<Receipt>) {
         for (at, buffer) in self.buffers.iter_mut().enumerate() {
             for place in before.get(at).copied().unwrap_or(0)..buffer.chunk.ends.len() {
-                let Chunk { ends, bytes, .. } = &buffer.chunk;
-                let end_of = |place: usize| ends.get(place).map_or(0, |end| *end as usize);
-                let start = place.checked_sub(1).map_or(0, end_of);
-                let message = bytes.get(start..end_of(place)).unwrap_or_default();
+                let message = buffer.chunk.messages_between(place, place + 1).next().unwrap_or_default();
                 let receipt = f(&buffer.outlet.name, buffer.outlet.shown(message));
                 receipt.into_iter().for_each(|receipt| buffer.chunk.follow(place, receipt));
             }

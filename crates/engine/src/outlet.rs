@@ -184,7 +184,7 @@ impl Outlet {
 
     /// Puts a chunk nobody announced at the end of the queue.
     pub fn push_new(&self, chunk: Chunk) {
-        self.counters.announce(chunk.messages(), chunk.bytes.len());
+        self.counters.announce(chunk.messages(), chunk.waiting_bytes());
         self.push(chunk);
     }
 

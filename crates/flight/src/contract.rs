@@ -1,6 +1,6 @@
 //! What a destination has to offer, and what it may say of a batch.
 
-use engine::Receipt;
+use engine::{Piece, Receipt};
 use std::time::{Duration, Instant};
 
 /// Messages that go together: a batch.
@@ -68,6 +68,15 @@ pub trait Client: Send {
     /// Somebody follows messages of the batch that begins next, of these places in it: their receipts are to
     /// be told where they go. When they are delivered is said by others.
     fn follow(&mut self, _id: u32, _receipts: Vec<(usize, Receipt)>) {}
+
+    /// What stands between messages, where it wants to send them from where they lie.
+    fn shares(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// All of the batch that begins next, as it lies in the queue: each message with what stands between it
+    /// and the next one, the last one too.
+    fn share(&mut self, _id: u32, _pieces: Vec<Piece>) {}
 
     /// Appends what became of batches since the last call. Whenever there is something to say, the outlet
     /// gets an event.

@@ -1,7 +1,7 @@
 //! Batches cut out of the chunks of a queue.
 
 use crate::limits::Limits;
-use engine::{Chunk, Receipt};
+use engine::{Chunk, Piece, Receipt};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::time::Instant;
@@ -56,6 +56,11 @@ impl<'a> Cut<'a> {
         self.bytes += bytes;
         self.messages.push(message);
         true
+    }
+
+    /// All of it as it lies in the queue, when its messages were never sent and have this between them.
+    pub fn pieces(&self, chunks: &VecDeque<Chunk>, between: &[u8]) -> Option<Vec<Piece>> {
+        self.shares.iter().map(|(at, count)| chunks.get(*at)?.piece(*count, between)).collect()
     }
 
     /// Takes the receipts of messages of a chunk, the first of which stands at `at` in the batch.

@@ -27,6 +27,7 @@ mod trouble;
 
 pub use contract::{Client, Outcome, Part, Verdict};
 pub use cut::{enclose, opened};
+pub use engine::Piece;
 /// What clients say of messages that somebody follows.
 pub use engine::{Detail, Receipt};
 pub use fields::{Fields, begin_fields, fields, put_field};

@@ -1,6 +1,6 @@
 //! The sink of an outlet whose destination is a [`Client`].
 
-use crate::account::{Account, Next};
+use crate::account::{Account, Next, Source};
 use crate::contract::{Client, Outcome, Part};
 use crate::limits::Limits;
 use crate::trouble::Trouble;
@@ -58,6 +58,9 @@ impl<C: Client> FlightSink<C> {
 
     /// Begins batches while there is room. Returns when there is something that may go later.
     fn send(&mut self, chunks: &mut VecDeque<Chunk>, now: Instant) -> Option<Instant> {
+        if self.client.shares().is_some() {
+            chunks.iter_mut().for_each(Chunk::share);
+        }
         while self.begins && self.client.room() > 0 {
             let (cut, source) = match self.account.next(chunks, now) {
                 Next::Batch(cut, source) if !cut.messages.is_empty() => (cut, source),
@@ -65,6 +68,8 @@ impl<C: Client> FlightSink<C> {
                 Next::At(at) => return Some(at),
             };
             let id = self.account.sent(cut.messages.len(), source, now);
+            let between = self.client.shares().filter(|_| source == Source::Fresh);
+            let pieces = between.and_then(|between| cut.pieces(chunks, between));
             let extra = cut.messages.len() * self.account.limits.extra;
             let bytes = cut.bytes.saturating_sub(extra);
             let part = Part {
@@ -76,6 +81,9 @@ impl<C: Client> FlightSink<C> {
             };
             if !cut.receipts.is_empty() {
                 self.client.follow(id, cut.receipts);
+            }
+            if let Some(pieces) = pieces {
+                self.client.share(id, pieces);
             }
             self.client.begin(id, &part);
             for (at, count) in cut.shares {

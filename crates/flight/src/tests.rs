@@ -2,7 +2,7 @@
 //! nothing comes twice but where the server kept silent, order is kept, and the queue's front never passes a
 //! message without a fate.
 
-use crate::{Client, FlightSink, Limits, Outcome, Part, Verdict, enclose, opened};
+use crate::{Client, FlightSink, Limits, Outcome, Part, Piece, Verdict, enclose, opened};
 use engine::ledger::{DestinationCounters, Reason};
 use engine::{Budget, Chunk, Progress, Sink, Status, Supply, Wake, Window};
 use proptest::prelude::*;
@@ -18,6 +18,8 @@ struct Server {
     delivered: Vec<usize>,
     refused: Vec<usize>,
     keys: Vec<Vec<u8>>,
+    /// What batches were sent from, as far as they were sent from where they lay.
+    pieces: Vec<Option<Vec<u8>>>,
     largest: usize,
     due: Option<Instant>,
 }
@@ -25,6 +27,8 @@ struct Server {
 struct Fake {
     server: Arc<Mutex<Server>>,
     room: usize,
+    /// Of the batch that begins next.
+    pieces: Option<Vec<Piece>>,
 }
 
 impl Client for Fake {
@@ -37,7 +41,23 @@ impl Client for Fake {
         let mut server = self.server.lock().expect("lock");
         server.largest = server.largest.max(part.messages.len());
         server.keys.push(part.key.to_vec());
+        let pieces = self.pieces.take();
+        let pieces = pieces.map(|pieces| pieces.iter().flat_map(Piece::as_ref).copied().collect::<Vec<u8>>());
+        if let Some(pieces) = &pieces {
+            let joined: Vec<u8> =
+                part.messages.iter().flat_map(|message| [message, &b";"[..]].concat()).collect();
+            assert_eq!(pieces, &joined);
+        }
+        server.pieces.push(pieces);
         server.away.push((id, numbers.collect()));
+    }
+
+    fn shares(&self) -> Option<&[u8]> {
+        Some(b";")
+    }
+
+    fn share(&mut self, _id: u32, pieces: Vec<Piece>) {
+        self.pieces = Some(pieces);
     }
 
     fn outcomes(&mut self, out: &mut Vec<(u32, Outcome)>) {
@@ -109,7 +129,7 @@ struct Bench {
 impl Bench {
     fn new(limits: Limits) -> Bench {
         let (server, counters) = (Arc::default(), Arc::new(DestinationCounters::default()));
-        let fake = Fake { server: Arc::clone(&server), room: limits.away };
+        let fake = Fake { server: Arc::clone(&server), room: limits.away, pieces: None };
         let sink = FlightSink::new(fake, limits, "test".into(), 1, &counters);
         Bench {
             server,
@@ -130,6 +150,19 @@ impl Bench {
         }
         self.pushed += messages;
         self.chunks.extend(Chunk::of(bytes, ends));
+    }
+
+    /// The same, with what stands between them.
+    fn push_delimited(&mut self, messages: usize) {
+        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+        for n in self.pushed..self.pushed + messages {
+            bytes.extend_from_slice(format!("{n};").as_bytes());
+            ends.push(bytes.len() as u32);
+        }
+        self.pushed += messages;
+        let mut chunk = Chunk::of(bytes, ends).expect("whole");
+        chunk.set_tail(1);
+        self.chunks.push_back(chunk);
     }
 
     fn write(&mut self) -> Status {
@@ -457,4 +490,34 @@ fn a_batch_with_a_disk_behind_it_goes_only_when_that_brings_nothing_more() {
     bench.write();
     assert_eq!(bench.server.lock().expect("lock").away.len(), 1, "there is no room for more");
     bench.drain();
+}
+
+#[test]
+fn batches_are_sent_from_where_they_lie_when_they_were_never_sent() {
+    let mut bench = Bench::new(Limits { lines: 4, away: 9, ..Limits::default() });
+    bench.push_delimited(3);
+    bench.push_delimited(5);
+    bench.push(1);
+    bench.push_delimited(2);
+    bench.write();
+    let sent = |bench: &Bench| {
+        let server = bench.server.lock().expect("lock");
+        let texts = server.pieces.iter().map(|pieces| pieces.clone().map(String::from_utf8));
+        texts.map(|text| text.map(|text| text.expect("text"))).collect::<Vec<_>>()
+    };
+    let first = [Some("0;1;2;3;".to_owned()), Some("4;5;6;7;".to_owned()), None];
+    assert_eq!(sent(&bench), first, "one in the last batch has nothing behind it");
+    bench.server.lock().expect("lock").answer(0, 4, 0);
+    bench.write();
+    bench.now += Duration::from_secs(3600);
+    bench.write();
+    assert_eq!(sent(&bench)[3], None, "what is sent again is put together");
+    while bench.settled() < bench.pushed {
+        bench.server.lock().expect("lock").answer(0, 1, 1);
+        bench.server.lock().expect("lock").answer(0, 1, 2);
+        bench.now += Duration::from_secs(3600);
+        bench.write();
+        bench.check();
+    }
+    assert!(bench.counters.dropped.value(Reason::Refused) > 0 && bench.chunks.is_empty());
 }

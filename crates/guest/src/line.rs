@@ -6,7 +6,7 @@ use crate::leaves;
 use crate::runtime;
 use delivery::bell::Bell;
 use delivery::single::SinkContext;
-use engine::{Receipt, WorkerHandle};
+use engine::{Piece, Receipt, WorkerHandle};
 use flight::{Client, Outcome, Part};
 use std::future::Future;
 use std::io;
@@ -32,6 +32,7 @@ impl Caller {
 }
 
 type Load<L> = Box<dyn FnMut(&Part<'_>) -> L + Send>;
+type Share<L> = Box<dyn FnMut(&Part<'_>, Vec<Piece>) -> L + Send>;
 type Start<L> = Box<dyn Fn(&str, Jobs<L>) -> io::Result<JoinHandle<()>> + Send>;
 
 /// A client library as an outlet sees it.
@@ -43,6 +44,8 @@ pub struct Line<L> {
     /// Of those, the most whose load is not sent.
     loads_max: usize,
     load: Load<L>,
+    /// What stands between messages, and what is sent of those that are sent from where they lie.
+    share: Option<(Vec<u8>, Share<L>)>,
     start: Start<L>,
     /// How long the guest may take leave.
     leave: Duration,
@@ -53,6 +56,7 @@ pub struct Line<L> {
     loads: usize,
     /// Of the batch that begins next.
     receipts: Vec<(usize, Receipt)>,
+    pieces: Option<Vec<Piece>>,
 }
 
 struct Open<L> {
@@ -85,12 +89,14 @@ impl<L: Send + 'static> Line<L> {
             batches_max: batches_max.max(1),
             loads_max: usize::MAX,
             load: Box::new(load),
+            share: None,
             start,
             leave: LEAVE,
             open: None,
             away: Vec::new(),
             loads: 0,
             receipts: Vec::new(),
+            pieces: None,
         };
         line.begin_guest();
         line
@@ -102,6 +108,17 @@ impl<L: Send + 'static> Line<L> {
 
     pub(crate) fn caller(&self) -> &Caller {
         &self.caller
+    }
+
+    /// Sends batches from where they lie, when this stands between their messages. `load` makes what is sent
+    /// of their pieces; [`flight::Client::share`] says what these are.
+    pub fn sharing(
+        mut self,
+        between: Vec<u8>,
+        load: impl FnMut(&Part<'_>, Vec<Piece>) -> L + Send + 'static,
+    ) -> Line<L> {
+        self.share = Some((between, Box::new(load)));
+        self
     }
 
     /// Begins a batch only when every earlier one has got its [`Answer::load_is_sent`].
@@ -156,16 +173,29 @@ impl<L: Send + 'static> Client for Line<L> {
 
     fn begin(&mut self, id: u32, part: &Part<'_>) {
         let Some(open) = &self.open else { return };
-        self.away.push((id, part.bytes.max(1)));
+        let (load, copied) = match (self.pieces.take(), &mut self.share) {
+            // The queue holds the bytes.
+            (Some(pieces), Some((_, load))) => (load(part, pieces), 0),
+            _ => ((self.load)(part), part.bytes),
+        };
+        self.away.push((id, copied.max(1)));
         self.loads += 1;
         let receipts = std::mem::take(&mut self.receipts);
-        let job = Job { load: (self.load)(part), answer: Answer::new(id, &open.answers, receipts) };
+        let job = Job { load, answer: Answer::new(id, &open.answers, receipts) };
         // Without room, which room() has denied, it is answered by being dropped.
         let _ = open.orders.try_send(Order::Send(job));
     }
 
     fn follow(&mut self, _id: u32, receipts: Vec<(usize, Receipt)>) {
         self.receipts = receipts;
+    }
+
+    fn shares(&self) -> Option<&[u8]> {
+        self.share.as_ref().map(|(between, _)| between.as_slice())
+    }
+
+    fn share(&mut self, _id: u32, pieces: Vec<Piece>) {
+        self.pieces = Some(pieces);
     }
 
     fn outcomes(&mut self, out: &mut Vec<(u32, Outcome)>) {

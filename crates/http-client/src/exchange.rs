@@ -8,6 +8,7 @@ use diag::Fault;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::{HeaderMap, Request};
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::error::Error;
 use std::future::poll_fn;
@@ -16,12 +17,47 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::task::AbortHandle;
 
-/// A body in one piece, which is never copied.
-pub struct Whole(Option<Bytes>);
+/// A body whose pieces are all there, and are never copied.
+#[derive(Clone)]
+pub struct Whole {
+    /// None of them is empty.
+    pieces: VecDeque<Bytes>,
+    bytes: usize,
+}
 
 impl Whole {
     pub fn new(bytes: Bytes) -> Whole {
-        Whole(Some(bytes).filter(|bytes| !bytes.is_empty()))
+        Whole::of([bytes])
+    }
+
+    pub fn of(pieces: impl IntoIterator<Item = Bytes>) -> Whole {
+        let pieces: VecDeque<Bytes> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
+        Whole { bytes: pieces.iter().map(Bytes::len).sum(), pieces }
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// In one piece.
+    pub fn joined(mut self) -> Bytes {
+        match self.pieces.len() {
+            0 | 1 => self.pieces.pop_front().unwrap_or_default(),
+            _ => self
+                .pieces
+                .iter()
+                .fold(Vec::with_capacity(self.bytes), |mut all, piece| {
+                    all.extend_from_slice(piece);
+                    all
+                })
+                .into(),
+        }
+    }
+}
+
+impl From<Vec<u8>> for Whole {
+    fn from(bytes: Vec<u8>) -> Whole {
+        Whole::new(bytes.into())
     }
 }
 
@@ -33,15 +69,17 @@ impl Body for Whole {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
+        let piece = self.pieces.pop_front();
+        self.bytes -= piece.as_ref().map_or(0, Bytes::len);
+        Poll::Ready(piece.map(|bytes| Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.is_none()
+        self.pieces.is_empty()
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.0.as_ref().map_or(0, |bytes| bytes.len() as u64))
+        SizeHint::with_exact(self.bytes as u64)
     }
 }
 

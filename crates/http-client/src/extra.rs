@@ -1,5 +1,6 @@
 //! Headers that somebody makes for each request, beside those of the configuration.
 
+use crate::exchange::Whole;
 use crate::plan::Plan;
 use flight::Outcome;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
@@ -18,14 +19,15 @@ pub trait Extra: Send + Sync {
 /// Adds what all of them make; each sees what those before it have added.
 pub async fn add(
     plan: &Arc<Plan>,
-    body: Vec<u8>,
+    body: Whole,
     mut headers: HeaderMap,
-) -> Result<(Vec<u8>, HeaderMap), Outcome> {
+) -> Result<(Whole, HeaderMap), Outcome> {
     if plan.extras.is_empty() {
         return Ok((body, headers));
     }
     let plan = Arc::clone(plan);
     let asked = tokio::task::spawn_blocking(move || {
+        let body = body.joined();
         for extra in &plan.extras {
             for line in extra.headers(&body, &lines(&headers))? {
                 let (name, value) = read(&line).map_err(Outcome::Hold)?;
@@ -35,7 +37,7 @@ pub async fn add(
                 };
             }
         }
-        Ok((body, headers))
+        Ok((Whole::new(body), headers))
     });
     asked.await.unwrap_or_else(|error| Err(Outcome::Away(format!("nobody makes its headers: {error}"))))
 }

@@ -40,7 +40,7 @@ pub use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 pub use judge::Judge;
 pub use plan::{HeaderValueOf, Plan, Prefix, UrlOf};
 pub use proxies::Proxies;
-pub use request::{Load, keys, load};
+pub use request::{Load, keys, load, load_shared};
 pub use servers::Servers;
 pub use session::serve;
 pub use streamed::Streamed;

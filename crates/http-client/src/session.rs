@@ -15,7 +15,6 @@ use crate::wire::Passed;
 use diag::Fault;
 use flight::Outcome;
 use guest::{Jobs, Order};
-use hyper::body::Bytes;
 use hyper::header::{AUTHORIZATION, CONTENT_ENCODING, HOST, HeaderMap, HeaderValue, PROXY_AUTHORIZATION};
 use hyper::{Request, Uri};
 use std::sync::Arc;
@@ -90,7 +89,7 @@ struct Session {
 
 /// A request as it goes to any server.
 struct Ask {
-    body: Bytes,
+    body: Whole,
     headers: HeaderMap,
 }
 
@@ -131,7 +130,8 @@ impl Session {
         let patience = self.plan.timeout.unwrap_or(ACKS_MAX);
         for question in questions {
             let (url, headers) = (question.way.asked_at(), question.way.asking());
-            let asking = self.ask_once(&url, &question.body, &headers, false);
+            let body = Whole::new(question.body.clone());
+            let asking = self.ask_once(&url, &body, &headers, false);
             // What cannot be asked now is asked again, for as long as anybody wants to know.
             if let Ok(Ok(answer)) = tokio::time::timeout(patience, asking).await
                 && let Some(acks) = &mut self.acks
@@ -191,9 +191,9 @@ impl Session {
         last
     }
 
-    fn packed(&self, body: Vec<u8>, mut headers: HeaderMap) -> Result<Ask, String> {
-        let Some(coding) = self.plan.coding else { return Ok(Ask { body: body.into(), headers }) };
-        let packed = coding.pack(&body).map_err(|error| format!("cannot be compressed: {error}"))?;
+    fn packed(&self, body: Whole, mut headers: HeaderMap) -> Result<Ask, String> {
+        let Some(coding) = self.plan.coding else { return Ok(Ask { body, headers }) };
+        let packed = coding.pack(&body.joined()).map_err(|error| format!("cannot be compressed: {error}"))?;
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
         Ok(Ask { body: packed.into(), headers })
     }
@@ -201,7 +201,7 @@ impl Session {
     /// Adds what shows who asks.
     async fn prove(&self, ask: &mut Ask) -> Result<(), Outcome> {
         match &self.plan.proof {
-            Some(proof) => proof.add(&mut ask.headers, ask.body.len(), self.plan.timeout).await,
+            Some(proof) => proof.add(&mut ask.headers, ask.body.bytes(), self.plan.timeout).await,
             None => Ok(()),
         }
     }
@@ -279,7 +279,7 @@ impl Session {
     async fn ask_once(
         &mut self,
         url: &Url,
-        body: &Bytes,
+        body: &Whole,
         headers: &HeaderMap,
         is_counted: bool,
     ) -> Result<Answer, Failure> {
@@ -298,7 +298,7 @@ impl Session {
                 }
                 false => self.request(url, body, headers),
             };
-            match connection.ask(request.map_err(Failure::Away)?, body.len() as u64).await {
+            match connection.ask(request.map_err(Failure::Away)?, body.bytes() as u64).await {
                 Err(Failure::Stale) => {}
                 Ok(answer) => {
                     self.keep(connection);
@@ -338,13 +338,13 @@ impl Session {
         Connection::new(wire, passed, url).await
     }
 
-    fn request(&self, url: &Url, body: &Bytes, headers: &HeaderMap) -> Result<Request<Whole>, String> {
+    fn request(&self, url: &Url, body: &Whole, headers: &HeaderMap) -> Result<Request<Whole>, String> {
         // A proxy for what is not encrypted is told the whole address.
         let proxy = self.plan.network.proxy(url).filter(|_| !url.is_secure);
         let target = if proxy.is_some() { url.to_string() } else { url.path.clone() };
         let uri: Uri = target.parse().map_err(|error| format!("`{target}` is no address: {error}"))?;
         let host = HeaderValue::from_str(&url.authority).map_err(|error| error.to_string())?;
-        let mut request = Request::new(Whole::new(body.clone()));
+        let mut request = Request::new(body.clone());
         *request.method_mut() = self.plan.method.clone();
         *request.uri_mut() = uri;
         *request.headers_mut() = headers.clone();

@@ -1,8 +1,8 @@
 //! Bodies and keys of batches.
 
 use crate::plan::{Plan, Prefix, UrlOf};
-use crate::{Actions, Judge, Network, Servers, Url, keys, load};
-use flight::{Part, enclose};
+use crate::{Actions, Judge, Network, Servers, Url, keys, load, load_shared};
+use flight::{Part, Piece, enclose};
 use hyper::{HeaderMap, Method};
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,9 +38,23 @@ fn a_body_has_prefix_messages_delimiters_and_suffix() {
     }
     let body = |prefix, messages: &[&[u8]]| {
         let bytes = messages.iter().map(|message| message.len()).sum();
-        let load = load(&plan(prefix), &Part { messages, bytes, key: &key, number: None, numbers: &[] });
-        assert!(load.body.len() == load.body.capacity() && load.messages == messages.len());
-        String::from_utf8(load.body).expect("text")
+        let part = Part { messages, bytes, key: &key, number: None, numbers: &[] };
+        let plan = plan(prefix);
+        let copied = load(&plan, &part);
+        assert_eq!(copied.messages, messages.len());
+        let body = copied.body.joined();
+        // The same from where they lie, each with its delimiter.
+        let piece = |message: &&[u8]| {
+            let text = [b"before", *message, b",behind"].concat();
+            Piece::of(Arc::new(text), 6..message.len() + 7)
+        };
+        let shared = load_shared(&plan, &part, messages.iter().map(piece).collect());
+        assert_eq!(
+            (shared.messages, shared.key, shared.body.bytes()),
+            (copied.messages, copied.key, body.len())
+        );
+        assert_eq!(shared.body.joined(), body);
+        String::from_utf8(body.to_vec()).expect("text")
     };
     assert_eq!(body(Prefix::Fixed(b"[".to_vec()), &[b"a", b"", b"bc"]), "[a,,bc]");
     assert_eq!(body(Prefix::Key(2), &[b"a"]), "{[a]");

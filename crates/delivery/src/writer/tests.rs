@@ -56,6 +56,30 @@ fn shapes() {
 }
 
 #[test]
+fn what_stands_behind_messages_is_no_part_of_them() {
+    let (messages, plain) = (["h|p|one", "h|p|"], writer("$MSG"));
+    let mut delimited = writer("$MSG");
+    assert!(delimited.behind(template("$MSG;"), 1));
+    assert_eq!(lines(&delimited, &messages), ["one", ""]);
+    let batch = batch(&messages, 1000, Flags::LOCAL);
+    let mut scratch = Scratch::new(identity());
+    assert_eq!(delimited.preview(&batch, 0, &mut scratch).as_deref(), Some(&b"one"[..]));
+    // A reload while a chunk is filled: what comes later lies there as what is there.
+    for (first, second, bytes) in [(&delimited, &plain, &b"one;;one;;"[..]), (&plain, &delimited, b"oneone")]
+    {
+        let mut chunk = Chunk::default();
+        for writer in [first, second] {
+            writer.append(&batch, &[0, 1], &mut scratch, &mut chunk);
+        }
+        assert_eq!(chunk.bytes.as_slice(), bytes);
+        assert_eq!(chunk.iter().collect::<Vec<_>>(), [&b"one"[..], b"", b"one", b""]);
+    }
+    let mut shaped = writer("$MSG");
+    shaped.no_multi_line = true;
+    assert!(!shaped.behind(template("$MSG;"), 1), "what is shaped has no place for it");
+}
+
+#[test]
 fn local_messages_are_numbered_over_batches() {
     let mut writer = writer("$SEQNUM ");
     assert_eq!(lines(&writer, &["h|p|a", "h|p|b"]), ["1 ", "2 "]);

@@ -13,9 +13,9 @@ use diag::{Diagnostics, Reported};
 use driver_options::Reading;
 use engine::Sink;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use flight::Limits;
+use flight::{Limits, Part};
 use guest::{Caller, Line};
-use http_client::{Load, Plan, load, serve};
+use http_client::{Load, Plan, load, load_shared, serve};
 use std::sync::Arc;
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::HTTP, build)];
@@ -49,6 +49,10 @@ fn build(
         batching.limits.away = ACKS_MAX;
         batching.limits.answer = Some(patience + plan.timeout.unwrap_or_default());
     }
+    // What is packed, or looked at by somebody else, is put together first.
+    let is_sent_as_it_lies = plan.coding.is_none() && plan.extras.is_empty();
+    let delimited = request.delimited.filter(|_| is_sent_as_it_lies);
+    let shares = delimited.is_some_and(|template| writer.behind(template, plan.delimiter.len()));
     let name = cx.id();
     let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
         let (loading, serving) = (Arc::clone(&plan), Arc::clone(&plan));
@@ -59,6 +63,14 @@ fn build(
             move |part| load(&loading, part),
             move |jobs| serve(Arc::clone(&serving) as Arc<Plan>, jobs),
         );
+        let line = match shares {
+            true => {
+                let loading = Arc::clone(&plan);
+                let load = move |part: &Part<'_>, pieces| load_shared(&loading, part, pieces);
+                line.sharing(plan.delimiter.clone(), load)
+            }
+            false => line,
+        };
         // Batches wait for acknowledgements side by side, and are sent one after the other.
         let line = if plan.acks.is_some() { line.one_after_the_other() } else { line };
         line.sink(limits, &place.counters)

@@ -191,7 +191,7 @@ impl Outlet {
         let Chunk { bytes, ends, .. } = spool.place().home.chunk();
         drop(queue);
         self.lose(loss);
-        let read = match from_disk.read_into(from, READ_BYTES, bytes, ends) {
+        let read = match from_disk.read_into(from, READ_BYTES, bytes.into(), ends) {
             Ok(read) => read,
             // The log has said why.
             Err(_) => {

@@ -90,6 +90,6 @@ mod tests {
         let chunk = plain.to(marked, chunk);
         assert_eq!((chunk.bytes.as_slice(), chunk.ends.as_slice()), (&b"<bb<ccc"[..], &[3, 7][..]));
         assert!(chunk.flow_control);
-        assert_eq!(marked.to(plain, chunk).bytes, b"bbccc");
+        assert_eq!(marked.to(plain, chunk).bytes.as_slice(), b"bbccc");
     }
 }

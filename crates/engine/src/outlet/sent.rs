@@ -26,11 +26,8 @@ impl Outlet {
         if !oplog::enabled(Level::Debug) || self.has_own.load(Ordering::Relaxed) {
             return;
         }
-        let mut start = 0;
-        for end in chunk.ends.iter().map(|end| *end as usize) {
-            let message = Bytes(chunk.bytes.get(start..end).unwrap_or_default());
-            oplog::debug("Outgoing message", &[("message", &message), ("name", &self.name)]);
-            start = end;
+        for message in chunk.messages_between(0, chunk.ends.len()) {
+            oplog::debug("Outgoing message", &[("message", &Bytes(message)), ("name", &self.name)]);
         }
     }
 }

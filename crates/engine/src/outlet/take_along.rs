@@ -96,6 +96,8 @@ fn move_all(from: &Berth, to: &Berth, forms: Option<(Form, Form)>) -> Result<usi
 
 /// A log that has much to write takes more once it has.
 fn store(new: &Queue, chunk: &Chunk, to: &Berth) -> Result<(), Fault> {
+    let bare = (chunk.tail() > 0).then(|| chunk.copy(0, chunk.ends.len()));
+    let chunk = bare.as_ref().unwrap_or(chunk);
     let append = || new.append(&chunk.bytes, &chunk.ends, Safe::Synced, Box::new(())).map_err(|(why, _)| why);
     let stored =
         append().or_else(|why| if why == Full::Busy && to.place.log.flush() { append() } else { Err(why) });

@@ -15,6 +15,8 @@ use tls::Connector;
 pub struct Request {
     pub plan: Plan,
     pub body: Arc<Template>,
+    /// The same with the delimiter behind it, where that can be had.
+    pub delimited: Option<Arc<Template>>,
     /// In the order in which the plan reads their expansions.
     pub keys: Vec<Arc<Template>>,
     /// For names.
@@ -79,7 +81,8 @@ pub fn read(batching: &Batching, r: &mut Reading<'_>) -> Result<Request, Reporte
         proof: proof.map(|proof| proof.over(&network)),
         network,
     };
-    Ok(Request { plan, body, keys: reader.keys, address })
+    let delimited = reader.delimited(&body, &plan.delimiter)?;
+    Ok(Request { plan, body, delimited, keys: reader.keys, address })
 }
 
 impl Reader<'_, '_> {
@@ -152,6 +155,25 @@ impl Reader<'_, '_> {
                 Prefix::Key(self.keys.len() - 1)
             }
         })
+    }
+
+    /// Bodies of messages with what stands behind each but the last. The text of the template has to mean
+    /// what it meant, so this is had only of a text, and of delimiters that are no part of anything.
+    fn delimited(
+        &mut self,
+        body: &Arc<Template>,
+        delimiter: &[u8],
+    ) -> Result<Option<Arc<Template>>, Reported> {
+        let text = self.r.s.template("body").map_or("${MESSAGE}", |text| text.text.as_str());
+        if delimiter.is_empty() {
+            return Ok(Some(Arc::clone(body)));
+        }
+        let is_apart = delimiter.iter().all(|byte| b"\n\r\t ,;|".contains(byte)) && !text.ends_with('$');
+        if !is_apart || body.text() != text || !body.chains().is_empty() {
+            return Ok(None);
+        }
+        let text = format!("{text}{}", String::from_utf8_lossy(delimiter));
+        self.r.own_template(&text).map(Some)
     }
 
     /// It stands behind all that the plan reads.

@@ -50,7 +50,9 @@ impl Spool {
             let mut reserved = if scarce { tickets.another() } else { Tickets::default() };
             let held = Box::new(Stored::new(tickets, chunk.messages(), &self.place, self.options.reliable));
             let outcome = match chunk.done() {
-                0 => queue.append_from(&chunk.bytes, &chunk.ends, chunk.lots(), safe, held),
+                0 if chunk.tail() == 0 => {
+                    queue.append_from(&chunk.bytes, &chunk.ends, chunk.lots(), safe, held)
+                }
                 done => {
                     let rest = chunk.copy(done, chunk.ends.len());
                     queue.append(&rest.bytes, &rest.ends, safe, held)
