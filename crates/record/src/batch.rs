@@ -301,7 +301,7 @@ impl Batch {
     pub fn unset_all(&mut self, index: usize, names: &[NameId]) {
         let Some(record) = self.records.get(index) else { return };
         let is_one = |name: NameId| names.contains(&name) && !self.is_hidden_by_unset(record, name);
-        if self.entry_names(record).all(|(name, _)| is_one(name))
+        if self.names_since(record, Since::default()).all(|(name, _)| is_one(name))
             && let Some(record) = self.records.get_mut(index)
         {
             (record.values, record.name_bits) = (Link::NONE, NameBits::default());
