@@ -95,7 +95,7 @@ fn messages_of_other_machines_are_numbered_when_all_are() {
         let batch = batch(&["h|p|a", "h|p|b"], 1000, Flags::default());
         let mut chunk = Chunk::default();
         writer.append(&batch, &[0, 1], &mut Scratch::new(identity()), &mut chunk);
-        String::from_utf8(chunk.bytes).expect("text")
+        String::from_utf8(chunk.bytes.to_vec()).expect("text")
     };
     assert_eq!(remote(&writer), "  ");
     writer.numbers_all = true;
