@@ -512,9 +512,11 @@ fn batches_are_sent_from_where_they_lie_when_they_were_never_sent() {
     bench.now += Duration::from_secs(3600);
     bench.write();
     assert_eq!(sent(&bench)[3], None, "what is sent again is put together");
+    let mut round = 0;
     while bench.settled() < bench.pushed {
-        bench.server.lock().expect("lock").answer(0, 1, 1);
-        bench.server.lock().expect("lock").answer(0, 1, 2);
+        round += 1;
+        bench.server.lock().expect("lock").answer(0, 1, round);
+        bench.server.lock().expect("lock").answer(0, 2, 0);
         bench.now += Duration::from_secs(3600);
         bench.write();
         bench.check();
