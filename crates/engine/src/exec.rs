@@ -14,6 +14,7 @@ mod ordered;
 mod python;
 mod reached;
 mod remaining;
+mod selected;
 mod steps;
 mod undo;
 mod watched;
@@ -24,7 +25,7 @@ use crate::program::{Branches, Op, Program, Scratch, Step};
 use crate::watch::Watching;
 use heads::{Head, Heads};
 use made::Made;
-use reached::{Reached, distinct};
+use reached::Reached;
 use record::{Batch, Flags, Record};
 use remaining::Remaining;
 use undo::Ended;
@@ -182,7 +183,7 @@ impl Machine {
 impl Run<'_, '_> {
     /// Runs a sequence; `selection` is narrowed to what matched to its end.
     fn steps(&mut self, steps: &[Step], selection: &mut Vec<u32>) {
-        // What is selected was saved here: of rewrites that follow one another, the first one does it for all.
+        // What is selected was saved here: of rewrites that follow one another, the first does it for all.
         let mut is_saved = false;
         for step in steps {
             if selection.is_empty() {
@@ -381,20 +382,6 @@ impl Run<'_, '_> {
         self.put_back(taken, input);
         self.put_back(gone, input);
         result
-    }
-
-    /// How many different messages a selection holds.
-    fn messages(&self, selection: &[u32]) -> usize {
-        if self.copied { distinct(self.batch, selection) } else { selection.len() }
-    }
-
-    fn selection(&mut self) -> Vec<u32> {
-        self.machine.spare.pop().unwrap_or_default()
-    }
-
-    fn recycle(&mut self, mut selection: Vec<u32>) {
-        selection.clear();
-        self.machine.spare.push(selection);
     }
 }
 
