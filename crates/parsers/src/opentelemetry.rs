@@ -15,7 +15,7 @@ use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Set
 use filter::{FilterContext, new_asker};
 use record::{Batch, Demand, NameId, Record, Span, Stamp, ValueType};
 use std::sync::Arc;
-use values::{Input, Out, attributes, text_attribute};
+use values::{Out, attributes, text_attribute};
 use wire::protobuf::{Malformed, Value, fields};
 
 pub static OPENTELEMETRY: Component = Component {
@@ -203,8 +203,7 @@ impl Parse for OpenTelemetry {
             let Memory { found, learned, key, text } = &mut *memory;
             found.clear();
             let facts = learned.of(batch, |batch, learned| {
-                let input = Input::of(&batch.text);
-                let mut out = Out { names: &self.names, found, learned, key, text, input };
+                let mut out = Out { names: &self.names, found, learned, key, text, batch };
                 self.take_apart(batch, &record, &mut out)
             });
             let Some(facts) = facts else { return false };

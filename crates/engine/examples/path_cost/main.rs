@@ -7,6 +7,9 @@
 
 mod rows;
 
+use engine::compile::Plan;
+use engine::ledger::StepCounters;
+use std::fmt::Write;
 use std::time::Instant;
 
 /// Messages in a batch of those from a file.
@@ -44,9 +47,26 @@ fn file(config: &str, messages: &str, rounds: usize, output: Option<&String>) ->
     let best = best(&mut path, rounds) / lines.len() as f64;
     println!("{best:8.1} ns a message, {} bytes of output", path.output().len() / lines.len());
     if let Some(output) = output {
-        std::fs::write(output, [path.output(), path.counters().into_bytes()].concat())?;
+        std::fs::write(output, [path.output(), counters(&path.plan).into_bytes()].concat())?;
     }
     Ok(())
+}
+
+/// What every counter of the configuration says, a line each.
+fn counters(plan: &Plan) -> String {
+    let mut text = String::new();
+    for path in &plan.paths {
+        let (ingress, matched) = (path.counters.ingress.value(), path.counters.matched.value());
+        let _ = writeln!(text, "path {} {ingress} {matched}", path.name);
+    }
+    let mut step = |kind: &str, name: &str, counters: &StepCounters| {
+        let (matched, not_matched) = (counters.matched.value(), counters.not_matched.value());
+        let _ = writeln!(text, "{kind} {name} {matched} {not_matched}");
+    };
+    plan.steps.iter().for_each(|one| step("step", &one.key, &one.counters));
+    plan.filters.iter().for_each(|(name, counters)| step("filter", name, counters));
+    plan.parsers.iter().for_each(|(name, counters)| step("parser", name, counters));
+    text
 }
 
 /// Nanoseconds of the fastest of some rounds, after one that is not measured.

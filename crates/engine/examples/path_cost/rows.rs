@@ -12,7 +12,7 @@ use engine::compile::{Existing, Plan, compile};
 use engine::driver::{
     BuildContext, Destination, DestinationDriver, DestinationPart, Registry, SourceDriver, SourcePart, Start,
 };
-use engine::ledger::{DestinationCounters, StepCounters};
+use engine::ledger::DestinationCounters;
 use engine::program::{Format, Scratch};
 use engine::source::{Carrier, Finish, Settings as SourceSettings, Source};
 use engine::{Machine, Need, Outbox, Outlet, Shared};
@@ -105,7 +105,7 @@ fn applications(row: &dyn Fn(&str, &str, &str) -> String) -> String {
 
 /// One configuration, and messages that run through it again and again.
 pub struct Path {
-    plan: Plan,
+    pub plan: Plan,
     batch: Batch,
     /// The texts that come together, and the frames in each.
     batches: Vec<(Vec<u8>, Vec<Record>)>,
@@ -166,24 +166,6 @@ impl Path {
             let program = &self.plan.sources[0].program;
             self.machine.run(program, &mut self.batch, &mut self.scratch, &mut self.outbox);
         }
-    }
-
-    /// What every counter of the configuration says, a line each.
-    #[allow(dead_code)]
-    pub fn counters(&self) -> String {
-        let mut text = String::new();
-        for path in &self.plan.paths {
-            let (ingress, matched) = (path.counters.ingress.value(), path.counters.matched.value());
-            let _ = writeln!(text, "path {} {ingress} {matched}", path.name);
-        }
-        let mut step = |kind: &str, name: &str, counters: &StepCounters| {
-            let (matched, not_matched) = (counters.matched.value(), counters.not_matched.value());
-            let _ = writeln!(text, "{kind} {name} {matched} {not_matched}");
-        };
-        self.plan.steps.iter().for_each(|one| step("step", &one.key, &one.counters));
-        self.plan.filters.iter().for_each(|(name, counters)| step("filter", name, counters));
-        self.plan.parsers.iter().for_each(|(name, counters)| step("parser", name, counters));
-        text
     }
 
     /// How often a named filter matched, and how often it did not.

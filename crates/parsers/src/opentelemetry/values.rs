@@ -3,9 +3,9 @@
 use crate::found::Found;
 use crate::learned::Learned;
 use crate::names::Names;
-use record::{NameId, ValueType};
+use filter::span_in;
+use record::{Batch, NameId, ValueType};
 use std::io::Write;
-use std::ops::Range;
 use template::list;
 use wire::protobuf::{Malformed, Value, fields};
 
@@ -17,42 +17,22 @@ pub struct Out<'a> {
     pub key: &'a mut Vec<u8>,
     /// For values whose text has to be made.
     pub text: &'a mut Vec<u8>,
-    pub input: Input,
+    /// What stands in its text is not copied.
+    pub batch: &'a Batch,
 }
 
-/// Where the text of a batch lies: what stands in it is not copied.
-#[derive(Clone, Copy)]
-pub struct Input {
-    address: usize,
-    len: usize,
-}
-
-impl Input {
-    pub fn of(text: &[u8]) -> Input {
-        Input { address: text.as_ptr() as usize, len: text.len() }
-    }
-
-    /// The place of a part of it; `None` of anything else.
-    #[inline]
-    fn place(self, part: &[u8]) -> Option<Range<usize>> {
-        let start = (part.as_ptr() as usize).checked_sub(self.address)?;
-        let end = start.checked_add(part.len())?;
-        (end <= self.len && !part.is_empty()).then_some(start..end)
-    }
-}
-
-/// A value that is part of the input, or a copy of one that is not.
+/// A value that stands in the batch's text, or a copy of one that does not.
 #[inline]
-fn put(found: &mut Found, input: Input, (id, text, kind): (NameId, &[u8], ValueType)) {
-    match input.place(text) {
-        Some(place) => found.part(id, place.start, place.end, kind),
+fn put(found: &mut Found, batch: &Batch, (id, text, kind): (NameId, &[u8], ValueType)) {
+    match span_in(batch, text).filter(|span| !span.is_empty()) {
+        Some(span) => found.part(id, span.start as usize, span.end(), kind),
         None => found.text(id, text, kind),
     }
 }
 
 impl Out<'_> {
     pub fn put(&mut self, id: NameId, text: &[u8], kind: ValueType) {
-        put(self.found, self.input, (id, text, kind));
+        put(self.found, self.batch, (id, text, kind));
     }
 
     /// Sets `.otel.NAME`, when anybody reads it.
@@ -65,9 +45,9 @@ impl Out<'_> {
     /// Sets MESSAGE, and `.otel.NAME` when anybody reads it, to an `AnyValue`.
     pub fn message(&mut self, name: &str, value: &[u8]) -> Result<(), Malformed> {
         let (text, kind) = any_value(value, self.text)?;
-        put(self.found, self.input, (NameId::MESSAGE, text, kind));
+        put(self.found, self.batch, (NameId::MESSAGE, text, kind));
         if let Some(id) = self.names.of(name.as_bytes(), self.learned) {
-            put(self.found, self.input, (id, text, kind));
+            put(self.found, self.batch, (id, text, kind));
         }
         Ok(())
     }
@@ -167,7 +147,7 @@ pub fn attributes(message: &[u8], number: u32, prefix: &[&str], out: &mut Out<'_
         out.key.extend_from_slice(key);
         if let Some(id) = out.names.of(out.key, out.learned) {
             let (text, kind) = any_value(value, out.text)?;
-            put(out.found, out.input, (id, text, kind));
+            put(out.found, out.batch, (id, text, kind));
         }
     }
     Ok(())
