@@ -5,10 +5,9 @@ use crate::filter::settle_conditions;
 use crate::netmask::Lately;
 use crate::pending::Pending;
 use pattern::{Cache, Slots, TextMemo};
-use record::{Batch, Demand, NameId, Record, Span, Stamp, Zone, ZoneCursor};
+use record::{Batch, Demand, NameId, Record, Seed, Span, Stamp, Zone, ZoneCursor};
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use template::{Identity, RenderContext};
 
@@ -38,9 +37,9 @@ pub struct Workspace {
     /// Answers about names, see [`Workspace::name_fits`].
     fits: HashMap<(u64, u64), bool>,
     /// For substitutions, by their number.
-    memos: HashMap<u64, TextMemo, ByNumber>,
+    memos: HashMap<u64, TextMemo, Seed>,
     /// What parsers keep, by their number.
-    states: HashMap<u64, Box<dyn Any + Send>, ByNumber>,
+    states: HashMap<u64, Box<dyn Any + Send>, Seed>,
     /// What messages were made of, while somebody wants to know.
     pub made_of: Option<Vec<MadeOf>>,
     /// The same of messages that come in and have been made before.
@@ -76,28 +75,6 @@ const MEMOS_MAX: usize = 256;
 const STATES_MAX: usize = 4096;
 /// Zones are large.
 const ZONES_MAX: usize = 1024;
-
-/// Hashes numbers that [`new_asker`] gave: nobody else chooses them.
-type ByNumber = BuildHasherDefault<NumberHasher>;
-
-#[derive(Clone, Default)]
-struct NumberHasher(u64);
-
-impl Hasher for NumberHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(self.0 ^ u64::from(*byte)));
-    }
-
-    #[inline]
-    fn write_u64(&mut self, number: u64) {
-        // The table looks at the highest bits as well as at the lowest.
-        self.0 = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
-    }
-}
 
 static ASKERS: AtomicU64 = AtomicU64::new(0);
 
