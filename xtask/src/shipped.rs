@@ -2,7 +2,7 @@
 //! all foreign crates that are linked.
 
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::workspace::{Workspace, run};
@@ -39,10 +39,11 @@ struct Crate {
 /// The software bill of materials of the program, CycloneDX 1.5 as JSON.
 pub fn sbom(workspace: &Workspace) -> Result<String, String> {
     let sums = checksums(&workspace.read("Cargo.lock")?);
-    let components: Vec<Value> = linked(workspace)?
+    let Linked { crates, uses } = linked(workspace)?;
+    let components: Vec<Value> = crates
         .iter()
         .map(|one| {
-            let purl = format!("pkg:cargo/{}@{}", one.name, one.version);
+            let purl = one.purl();
             let mut component = json!({
                 "type": "library", "name": one.name, "version": one.version, "purl": purl, "bom-ref": purl,
                 "licenses": [{ "expression": one.licence.replace('/', " OR ") }],
@@ -54,13 +55,20 @@ pub fn sbom(workspace: &Workspace) -> Result<String, String> {
         })
         .collect();
     let version = env!("CARGO_PKG_VERSION");
+    let program = format!("penstock@{version}");
+    let entry = |one: &str, uses: &BTreeSet<String>| json!({ "ref": one, "dependsOn": uses });
+    let none = BTreeSet::new();
+    let dependencies: Vec<Value> = std::iter::once(entry(&program, uses.get(PROGRAM).unwrap_or(&none)))
+        .chain(crates.iter().map(Crate::purl).map(|purl| entry(&purl, uses.get(&purl).unwrap_or(&none))))
+        .collect();
     let bom = json!({
         "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
         "metadata": { "component": {
-            "type": "application", "name": "penstock", "version": version, "bom-ref": format!("penstock@{version}"),
+            "type": "application", "name": "penstock", "version": version, "bom-ref": program,
             "licenses": [{ "expression": "Apache-2.0" }],
         } },
         "components": components,
+        "dependencies": dependencies,
     });
     Ok(format!("{bom:#}\n"))
 }
@@ -68,7 +76,7 @@ pub fn sbom(workspace: &Workspace) -> Result<String, String> {
 /// Name, version and licence of each foreign crate in the program, then every different licence text once,
 /// with the crates that it came with.
 pub fn notices(workspace: &Workspace) -> Result<String, String> {
-    let crates = linked(workspace)?;
+    let crates = linked(workspace)?.crates;
     let known = packages(workspace)?;
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut notices = String::from("penstock contains these crates, under these licences:\n\n");
@@ -101,8 +109,24 @@ pub fn notices(workspace: &Workspace) -> Result<String, String> {
     Ok(notices)
 }
 
-/// The foreign crates in the program, those of build scripts and tests left out, by name.
-fn linked(workspace: &Workspace) -> Result<Vec<Crate>, String> {
+impl Crate {
+    fn purl(&self) -> String {
+        format!("pkg:cargo/{}@{}", self.name, self.version)
+    }
+}
+
+/// What stands for the program and its own crates where it is said who uses whom.
+const PROGRAM: &str = "";
+
+struct Linked {
+    /// By name.
+    crates: Vec<Crate>,
+    /// Whom each uses, by purl.
+    uses: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// The foreign crates in the program, those of build scripts and tests left out.
+fn linked(workspace: &Workspace) -> Result<Linked, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let args = [
         "tree",
@@ -112,27 +136,41 @@ fn linked(workspace: &Workspace) -> Result<Vec<Crate>, String> {
         "--edges",
         "normal",
         "--prefix",
-        "none",
+        "depth",
         "--format",
         "{p}|{l}",
     ];
-    let mut crates = listed(&run(&workspace.root, &cargo, &args)?);
-    crates.retain(|one| !workspace.members.contains_key(&one.name));
-    crates.sort_by(|a, b| (&a.name, &a.version).cmp(&(&b.name, &b.version)));
-    crates.dedup();
-    Ok(crates)
+    let tree = run(&workspace.root, &cargo, &args)?;
+    Ok(listed(&tree, |name| workspace.members.contains_key(name)))
 }
 
-/// Lines such as `regex v1.13.0|MIT OR Apache-2.0 (*)`.
-fn listed(tree: &str) -> Vec<Crate> {
+/// Lines such as `2regex v1.13.0|MIT OR Apache-2.0 (*)`: a number says how deep it stands in the tree.
+fn listed(tree: &str, is_own: impl Fn(&str) -> bool) -> Linked {
+    let mut linked = Linked { crates: Vec::new(), uses: BTreeMap::new() };
+    let mut above: Vec<String> = Vec::new();
     let parts = tree.lines().filter_map(|line| {
+        let name_at = line.find(|c: char| !c.is_ascii_digit())?;
+        let (depth, line) = (line.get(..name_at)?.parse::<usize>().ok()?, line.get(name_at..)?);
         let (package, licence) = line.split_once('|')?;
         let (name, rest) = package.split_once(" v")?;
         let version = rest.split(' ').next().unwrap_or_default();
         let licence = licence.trim_end_matches(" (*)");
-        Some(Crate { name: name.to_owned(), version: version.to_owned(), licence: licence.to_owned() })
+        let one = Crate { name: name.to_owned(), version: version.to_owned(), licence: licence.to_owned() };
+        Some((depth, one))
     });
-    parts.collect()
+    for (depth, one) in parts {
+        let is_foreign = !is_own(&one.name);
+        let id = if is_foreign { one.purl() } else { PROGRAM.to_owned() };
+        above.truncate(depth);
+        if let Some(user) = above.last().filter(|_| is_foreign) {
+            linked.uses.entry(user.clone()).or_default().insert(id.clone());
+        }
+        above.push(id);
+        linked.crates.extend(Some(one).filter(|_| is_foreign));
+    }
+    linked.crates.sort_by(|a, b| (&a.name, &a.version).cmp(&(&b.name, &b.version)));
+    linked.crates.dedup();
+    linked
 }
 
 /// Of each package in a lock file that has one.
@@ -215,17 +253,20 @@ fn licence_files(folder: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
     #[test]
     fn crates_of_a_tree() {
-        let tree = "penstock v0.1.0 (/src/penstock)|Apache-2.0\nregex v1.13.0|MIT OR Apache-2.0\nregex v1.13.0|MIT OR Apache-2.0 (*)\n\n";
+        let tree = "0penstock v0.1.0 (/src/penstock)|Apache-2.0\n1filter v0.1.0 (/src/filter)|Apache-2.0\n\
+                    2regex v1.13.0|MIT OR Apache-2.0\n3memchr v2.0.0|MIT\n1memchr v2.0.0|MIT\n\
+                    1regex v1.13.0|MIT OR Apache-2.0 (*)\n\n";
+        let linked = listed(tree, |name| ["penstock", "filter"].contains(&name));
         let names: Vec<String> =
-            listed(tree).iter().map(|c| format!("{} {} {}", c.name, c.version, c.licence)).collect();
-        assert_eq!(
-            names,
-            ["penstock 0.1.0 Apache-2.0", "regex 1.13.0 MIT OR Apache-2.0", "regex 1.13.0 MIT OR Apache-2.0"]
-        );
+            linked.crates.iter().map(|c| format!("{} {} {}", c.name, c.version, c.licence)).collect();
+        assert_eq!(names, ["memchr 2.0.0 MIT", "regex 1.13.0 MIT OR Apache-2.0"]);
+        let (memchr, regex) = ("pkg:cargo/memchr@2.0.0", "pkg:cargo/regex@1.13.0");
+        let uses = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<BTreeSet<_>>();
+        let expected = [(PROGRAM.to_owned(), uses(&[memchr, regex])), (regex.to_owned(), uses(&[memchr]))];
+        assert_eq!(linked.uses, BTreeMap::from(expected));
     }
 
     #[test]
@@ -247,6 +288,17 @@ mod tests {
             assert!(!licence.is_empty(), "{component}");
             assert_eq!(component["hashes"][0]["content"].as_str().map(str::len), Some(64), "{component}");
         }
+        // Each is reached from the program.
+        let dependencies = bom["dependencies"].as_array().expect("dependencies");
+        let reached: BTreeSet<&str> = dependencies
+            .iter()
+            .flat_map(|one| one["dependsOn"].as_array())
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let refs: BTreeSet<&str> = components.iter().filter_map(|one| one["bom-ref"].as_str()).collect();
+        assert_eq!(reached, refs);
+        assert_eq!(dependencies.len(), components.len() + 1);
         let notices = notices(&workspace).expect("notices");
         let named: BTreeSet<&str> = notices
             .split(&"-".repeat(80))
