@@ -161,18 +161,27 @@ pub(crate) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: 
             cursor.skip_blanks();
             header::after_stamp(&mut cursor, record, rules, &mut rest);
         }
-        None => {
-            record.stamp = clock.received();
-            rest.tags.add(Kinds::MISSING_TIMESTAMP);
-            rest.kernel = rules.kernel && record.pri < 8;
-            if !rest.kernel {
-                rest.tags.add(Kinds::MISSING_HEADER);
-                header::program(&mut cursor, record, rules, &mut rest);
-            }
-        }
+        None => unstamped(&mut cursor, record, clock, rules, &mut rest),
     }
     record.message = cursor.rest_span().set();
     rest
+}
+
+/// Goes on where no stamp stands. One that is written as a stamp is, but means no time, is passed over: what
+/// follows it is the header (golden case parse/impossible-stamps).
+fn unstamped(cursor: &mut Cursor<'_>, record: &mut Record, clock: &Clock, rules: &Rules, rest: &mut Rest) {
+    record.stamp = clock.received_in_zone();
+    rest.tags.add(Kinds::MISSING_TIMESTAMP);
+    if let Some(len) = timestamp::impossible(cursor.rest()) {
+        cursor.at += len;
+        cursor.skip_blanks();
+        return header::after_stamp(cursor, record, rules, rest);
+    }
+    rest.kernel = rules.kernel && record.pri < 8;
+    if !rest.kernel {
+        rest.tags.add(Kinds::MISSING_HEADER);
+        header::program(cursor, record, rules, rest);
+    }
 }
 
 #[cfg(test)]

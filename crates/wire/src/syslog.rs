@@ -254,11 +254,12 @@ impl SyslogParser {
             kinds.add(Kinds::PARSE_ERROR);
             self.finish.error(batch, index, at, self.clock.received(), self.rules.default_pri);
         }
+        let rest = Rest { synced: rest.synced.filter(|_| self.keep_timestamp), ..rest };
         self.finish.apply(batch, index, &rest, &mut kinds);
         if !self.keep_timestamp
             && let Some(record) = batch.records.get_mut(index)
         {
-            record.stamp = batch.received;
+            record.stamp = self.clock.received_in_zone();
             record.stamp_text = Record::NO_TEXT;
         }
         self.tags.apply(batch, index, kinds);

@@ -32,9 +32,19 @@ impl Reading {
 
 /// Reads any stamp of an RFC 3164 header at the start of `text`.
 pub fn parse(text: &[u8]) -> Option<Reading> {
+    written(text).filter(is_time)
+}
+
+/// The bytes of what is written as a stamp is and means no time, as `Nov 15 07:74:57`.
+pub(crate) fn impossible(text: &[u8]) -> Option<usize> {
+    written(text).filter(|reading| !is_time(reading)).map(|reading| reading.len)
+}
+
+/// Anything that is written as a stamp is, whether or not it is a time.
+fn written(text: &[u8]) -> Option<Reading> {
     let mut reading = match text.first()? {
-        b'0'..=b'9' => parse_iso(text)?,
-        _ => parse_bsd(text)?,
+        b'0'..=b'9' => iso(text)?,
+        _ => bsd(text)?,
     };
     // Cisco puts a colon after the stamp.
     if text.get(reading.len) == Some(&b':') {
@@ -46,6 +56,11 @@ pub fn parse(text: &[u8]) -> Option<Reading> {
 /// `Mmm dd hh:mm:ss[.frac]`, `Mmm dd yyyy hh:mm:ss[.frac]` (PIX), `Mmm dd hh:mm:ss yyyy ` (Linksys); the day
 /// padded with a blank, a zero or not at all.
 pub fn parse_bsd(text: &[u8]) -> Option<Reading> {
+    bsd(text).filter(is_time)
+}
+
+#[inline]
+fn bsd(text: &[u8]) -> Option<Reading> {
     let month = month(*text.first_chunk::<3>()?)?;
     let mut at = 3;
     blank(text, &mut at)?;
@@ -81,12 +96,17 @@ pub fn parse_bsd(text: &[u8]) -> Option<Reading> {
     let wall = Civil { year, month, day, hour, min, sec };
     let exact = MONTHS.get(month as usize - 1).is_some_and(|name| text.starts_with(name));
     let canonical = exact && padded && time_at == 7 && sec < 60;
-    in_range(&wall).then_some(Reading { wall, usec, offset: None, len: at, canonical })
+    Some(Reading { wall, usec, offset: None, len: at, canonical })
 }
 
 /// `yyyy-mm-ddThh:mm:ss[.frac][Z|±hh:mm]`; a blank may stand for the T, a comma for the point, and the zone's
 /// colon may lack.
 pub fn parse_iso(text: &[u8]) -> Option<Reading> {
+    iso(text).filter(is_time)
+}
+
+#[inline]
+fn iso(text: &[u8]) -> Option<Reading> {
     let year = four_digits(text, 0)?;
     let month = two_digits(text, 5)?;
     let day = two_digits(text, 8)?;
@@ -100,13 +120,16 @@ pub fn parse_iso(text: &[u8]) -> Option<Reading> {
     let (hour, min, sec) = time(text, &mut at)?;
     let usec = fraction(text, &mut at);
     let offset = zone(text, &mut at);
+    // A reading without a year is one of a stamp that has none: this one is no time.
+    let month = if year == 0 { 0 } else { month };
     let wall = Civil { year, month, day, hour, min, sec };
-    (year != 0 && in_range(&wall)).then_some(Reading { wall, usec, offset, len: at, canonical: false })
+    Some(Reading { wall, usec, offset, len: at, canonical: false })
 }
 
 /// Whether each part is in its range. A day its month does not have means one of the next month, as
 /// everywhere in C programs.
-fn in_range(wall: &Civil) -> bool {
+fn is_time(reading: &Reading) -> bool {
+    let wall = &reading.wall;
     (1..=12).contains(&wall.month)
         && (1..=31).contains(&wall.day)
         && wall.hour < 24

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use record::{Stamp, Zone};
 use std::sync::Arc;
 
-const NOW: &str = "2026-11-21T10:00:00.000005+00:00";
+/// The receive time in the source's zone.
+const NOW: &str = "2026-11-21T11:00:00.000005+01:00";
 
 #[test]
 fn canonical() {
@@ -42,7 +43,8 @@ fn pri() {
     }
     check(b"m", &format!("13{rest}").replace("|#missing_t", "|#missing_pri|#missing_t"));
     for bad in ["<-1>m", "<13m", "< 13>m", "<x>"] {
-        check(bad.as_bytes(), &format!("13 {NOW}|msg={bad}|#invalid_pri"));
+        // The zone counts for messages that have a header.
+        check(bad.as_bytes(), &format!("13 2026-11-21T10:00:00.000005+00:00|msg={bad}|#invalid_pri"));
     }
     check(b"", &format!("13 {NOW}|#missing_pri|#missing_timestamp|#rfc3164_missing_header"));
     for (ends_within, value) in [("<13>", 13), ("<13", 13), ("<", 0)] {
@@ -118,26 +120,49 @@ fn iso_stamps() {
 
 #[test]
 fn not_stamps() {
+    for text in
+        ["Foo 21 10:00:07", "Nov-21 10:00:07", "2026-11-21X10:00:07Z", "Nov 21 1:00:07", "Nov 21 10:00"]
+    {
+        let (b, r) = parsed(options(), format!("<38>{text} h a: m").as_bytes());
+        let received = Stamp { offset: 3600, ..RECEIVED };
+        assert_eq!((r.stamp, r.host.is_empty()), (received, true), "{text}");
+        assert!(render(&b, &r).contains("#missing_timestamp|#rfc3164_missing_header"), "{text}");
+    }
+}
+
+/// The time of receipt stands for them, and the header goes on behind them.
+#[test]
+fn stamps_that_are_no_time() {
     for text in [
         "Nov 32 10:00:07",
+        "Dec 31 32:59:59",
         "Nov 0 10:00:07",
         "Nov 00 10:00:07",
         "Nov 21 24:00:07",
         "Nov 21 10:60:07",
         "Nov 21 10:00:61",
-        "Foo 21 10:00:07",
-        "Nov-21 10:00:07",
+        "Nov 21 10:00:61:",
+        "Nov 21 2026 25:00:07.5",
         "2026-13-01T10:00:07Z",
-        "2026-11-21X10:00:07Z",
-        "2026-02-32T10:00:07Z",
-        "Nov 21 1:00:07",
-        "Nov 21 10:00",
+        "2026-02-32T10:00:07.5+02:00",
         "0000-11-21T10:00:07Z",
+        "0000-00-00 00:00:00",
     ] {
-        let (b, r) = parsed(options(), format!("<38>{text} h a: m").as_bytes());
-        assert_eq!((r.stamp, r.host.is_empty()), (RECEIVED, true), "{text}");
-        assert!(render(&b, &r).contains("#missing_timestamp"), "{text}");
+        let expected = format!("38 {NOW}|host=h|program=a|pid=7|hdr=a[7]: |msg=m|#missing_timestamp");
+        check(format!("<38>{text} h a[7]: m").as_bytes(), &expected);
     }
+    let local = SyslogOptions { local: true, ..options() };
+    let expected = format!("2 {NOW}|host=h|program=a|hdr=a: |msg=m|#missing_timestamp");
+    check_with(local, b"<2>Nov 15 07:74:57 h a: m", &expected);
+}
+
+/// Its offset is the one of the source's zone at that time.
+#[test]
+fn without_a_stamp_the_source_s_zone_counts() {
+    let tokyo = Zone::named("Asia/Tokyo").expect("zone database");
+    let options = SyslogOptions { recv_zone: tokyo, ..options() };
+    let expected = "38 2026-11-21T19:00:00.000005+09:00|program=a|hdr=a: |msg=m|#missing_timestamp|#rfc3164_missing_header";
+    check_with(options, b"<38>a: m", expected);
 }
 
 #[test]

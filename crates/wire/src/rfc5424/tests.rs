@@ -212,7 +212,7 @@ fn other_versions() {
     );
     check(
         "<38>2 - h a - - - m",
-        &format!("38 {NOW}|program=2|hdr=2 |msg=- h a - - - m|#missing_timestamp|#rfc3164_missing_header"),
+        "38 2026-11-21T11:00:00.000005+01:00|program=2|hdr=2 |msg=- h a - - - m|#missing_timestamp|#rfc3164_missing_header",
     );
     check("<38m", &format!("13 {NOW}|msg=<38m|#invalid_pri"));
     check("1 - h a - - - m", &format!("13 {NOW}|host=h|program=a|msg=m|#missing_pri|#missing_timestamp"));

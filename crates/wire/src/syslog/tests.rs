@@ -121,9 +121,15 @@ fn pri_only() {
 
 #[test]
 fn keep_timestamp_no() {
-    let options = SyslogOptions { keep_timestamp: false, ..options() };
-    let expected = "38 2026-11-21T10:00:00.000005+00:00|host=h|program=app|pid=1|hdr=app[1]: |msg=m";
-    check_with(options, b"<38>Nov 20 10:00:07 h app[1]: m", expected);
+    let options = |change: fn(&mut ParseFlags)| SyslogOptions { keep_timestamp: false, ..with(change) };
+    let at = "38 2026-11-21T11:00:00.000005+01:00|host=h|program=app|pid=1|hdr=app[1]: |msg=m";
+    check_with(options(|_| ()), b"<38>Nov 20 10:00:07 h app[1]: m", at);
+    // What Cisco's mark says of the stamp goes with it.
+    check_with(options(|_| ()), b"<38>*Nov 20 10:00:07 h app[1]: m", at);
+    let expected = "38 2026-11-21T11:00:00.000005+01:00|host=h|program=app|msg=m";
+    check_with(options(|f| f.syslog_protocol = true), b"<38>1 2026-11-20T10:00:07Z h app - - - m", expected);
+    let expected = "13 2026-11-21T11:00:00.000005+01:00|msg=<38>m";
+    check_with(options(|f| f.no_parse = true), b"<38>m", expected);
 }
 
 #[test]
@@ -207,7 +213,7 @@ fn kernel() {
         options.flags.expect_hostname = false;
         options
     };
-    let now = "2026-11-21T10:00:00.000005+00:00";
+    let now = "2026-11-21T11:00:00.000005+01:00";
     let expected = format!("4 {now}|program=kernel|msg=[1.5] usb 1-1: new|#missing_timestamp");
     check_with(local(), b"<4>[1.5] usb 1-1: new", &expected);
     let expected =

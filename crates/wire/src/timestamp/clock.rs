@@ -11,6 +11,8 @@ pub struct Clock {
     zone: ZoneCursor,
     guess_zone: bool,
     received: Stamp,
+    /// How far that time is from UTC in the source's zone.
+    received_offset: i32,
     /// Year and month of the receive time in the source's zone, for the year guess.
     now: (i32, u8),
     bsd: BsdHour,
@@ -83,6 +85,7 @@ impl Clock {
             zone: ZoneCursor::new(zone),
             guess_zone,
             received: Stamp::default(),
+            received_offset: 0,
             now: (1970, 1),
             bsd: BsdHour::NONE,
             day: BsdDay::NONE,
@@ -98,11 +101,17 @@ impl Clock {
             self.now = (civil.year, civil.month);
             (self.bsd, self.day) = (BsdHour::NONE, BsdDay::NONE);
         }
-        self.received = received;
+        (self.received, self.received_offset) = (received, offset);
     }
 
+    /// The receive time as it was told, in the zone of this machine.
     pub fn received(&self) -> Stamp {
         self.received
+    }
+
+    /// The receive time in the source's zone: the stamp of messages whose header has none.
+    pub fn received_in_zone(&self) -> Stamp {
+        Stamp { offset: self.received_offset, ..self.received }
     }
 
     /// The point in time a reading means.
