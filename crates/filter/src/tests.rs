@@ -272,6 +272,12 @@ fn comparisons_of_older_configurations() {
         ((3, 7), "'$PID' == '5'", "pid=05", false),
         ((3, 7), "'$PID' < '9'", "pid=10", true),
         ((3, 7), "'$HOST' == 'web'", "host=web", true),
+        // But numbers where one side says its type.
+        ((3, 7), "'$PID' > 10", "pid=9", false),
+        ((3, 7), "'$PID' > 10", "pid=100", true),
+        ((3, 7), "'$PID' == 7", "pid=007", true),
+        ((3, 7), "int('$PID') > int('10')", "pid=9", false),
+        ((3, 7), "string('$PID') > string('10')", "pid=9", true),
         ((3, 38), "'$HOST' eq 'web'", "host=web", true),
     ] {
         check_at(text, version, message, expected);

@@ -80,7 +80,7 @@ fn rule_of(op: CompareOp, typed: bool, version: (u16, u16)) -> Rule {
         CompareOp::StrLt | CompareOp::StrLe | CompareOp::StrEq => Rule::Text,
         CompareOp::StrNe | CompareOp::StrGe | CompareOp::StrGt => Rule::Text,
         CompareOp::StrictEq | CompareOp::StrictNe => Rule::Strict,
-        _ if version < (3, 8) => Rule::Text,
+        _ if version < (3, 8) && !typed => Rule::Text,
         _ if version < (4, 0) && !typed => Rule::Leading,
         _ => Rule::Typed,
     }
