@@ -44,8 +44,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
     ),
     (
         "Y0111",
-        "a FilterX function that is not available yet",
-        "The function is known, but not part of this version. The message says what to do until then.",
+        "a FilterX function that has been removed",
+        "The function was part of the language once. The message says what to write instead.",
     ),
     ("Y0112", "too many names of FilterX variables", "The table of names is full."),
     (

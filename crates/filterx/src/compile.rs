@@ -58,6 +58,10 @@ pub struct Compiler<'a> {
     places: Vec<Written>,
     pub uses: Uses,
     wanted: Wanted,
+    /// What is compiled is an operand, whose value is asked for.
+    is_operand: bool,
+    /// `done` or `break` is one in the statement.
+    is_noted: bool,
     /// What is looked at of what the next function returns.
     only: Option<Only>,
     /// Where evaluations are counted.
@@ -95,6 +99,8 @@ impl<'a> Compiler<'a> {
             places: Vec::new(),
             uses: Uses::default(),
             wanted: Wanted::default(),
+            is_operand: false,
+            is_noted: false,
             only: None,
             tally: setting.is_counted.then(Tallied::default),
         }

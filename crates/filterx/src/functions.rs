@@ -27,6 +27,7 @@ pub(crate) use labels::{add_label, remove_labels};
 pub(crate) use otel::{is_otel_time, put_otel, set_otel, unset_otel};
 pub(crate) use pairs::{Known, Piece, Places};
 pub(crate) use pubsub::put_pubsub;
+pub use variables::is_block_variable;
 
 use crate::function::Function;
 
@@ -52,9 +53,8 @@ pub const GROUPS: &[(&str, &[Function])] = &[
     ("Google Pub/Sub", &[pubsub::FUNCTION]),
 ];
 
-/// Functions of AxoSyslog that do not work here, refused by name, and what to do instead.
-pub(crate) const NOT_YET: &[(&str, &str)] =
-    &[("load_vars", "it has been removed from the language: name the variables")];
+/// Functions that AxoSyslog once had, refused by name, and what to do instead.
+pub(crate) const REMOVED: &[(&str, &str)] = &[("load_vars", "assign the variables by their names")];
 
 pub fn all() -> impl Iterator<Item = &'static Function> {
     GROUPS.iter().flat_map(|(_, group)| group.iter())

@@ -25,7 +25,7 @@ pub use compile::{
     AppVariable, Setting, compile, compile_text, is_application, name_application, switch_applications,
 };
 pub use function::{Form, Function, Parameter};
-pub use functions::{GROUPS, all as functions};
+pub use functions::{GROUPS, all as functions, is_block_variable};
 pub use program::{Block, Role, Written};
 pub use run::{
     CAUSES, Cause, Causes, Evaluation, Falsy, Followed, Judgement, MADE_BYTES_MAX, Operand, Outcome, Report,

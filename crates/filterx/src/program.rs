@@ -77,6 +77,10 @@ pub enum Expr {
     Plain(Plain, Box<[Expr]>),
     Operation(Box<dyn Operation>),
     Control(Signal),
+    /// `done` or `break` as an operand: it is true, and control goes there behind the statement.
+    Noted(Signal),
+    /// A statement with such an operand; whether it has to hold.
+    Ending(Box<Expr>, bool),
     If(Box<[Branch]>, Option<Body>),
     /// An `if` whose conditions compare one variable with texts.
     Chain(Box<Chain>),

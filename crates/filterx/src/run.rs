@@ -93,6 +93,8 @@ pub struct Run<'a> {
     pub(crate) memory: &'a mut Memory,
     /// Why control went elsewhere.
     pub signal: Signal,
+    /// Where it goes behind the statement.
+    pub(crate) noted: Option<Signal>,
     /// Where its statements stand.
     pub(crate) places: &'a [Written],
     /// What failure_info_meta() has said.
@@ -196,6 +198,7 @@ impl Block {
             literals: &self.texts,
             memory,
             signal: Signal::Done,
+            noted: None,
             statement: None,
             is_followed: self.tally.is_some(),
             trail: None,

@@ -1,5 +1,7 @@
 //! The language against what AxoSyslog 4.27 gives, in expressions and how `repr()` shows their values.
 
+mod arguments;
+mod control;
 mod deciding;
 mod details;
 mod examples;

@@ -45,7 +45,7 @@ pub fn name_application(
     let (it, name) = (variable.text, quoted(name));
     // One of the block would be forgotten at its end.
     let declare = if it.starts_with('$') { "" } else { "declare " };
-    let text = format!("if (not isset({it}) or {it} === null) {{ {declare}{it} = {name}; }};");
+    let text = format!("if (not isset({it})) {{ {declare}{it} = {name}; }};");
     variable.statement(&text, setting, diags)
 }
 

@@ -36,8 +36,8 @@ impl Compiler<'_> {
 
     fn unknown(&mut self, name: &ast::Word) {
         let text = name.text.as_str();
-        if let Some((_, instead)) = functions::NOT_YET.iter().find(|(known, _)| *known == text) {
-            let message = format!("the function {text}() is not available yet");
+        if let Some((_, instead)) = functions::REMOVED.iter().find(|(known, _)| *known == text) {
+            let message = format!("the function {text}() has been deprecated and removed");
             return self.wrong_with("Y0111", message, name.at, instead);
         }
         let message = format!("there is no function {text}()");
@@ -141,7 +141,7 @@ impl Arguments<'_, '_> {
     /// The argument as an expression of a type that its parameter takes.
     pub fn value(&mut self, at: usize) -> Option<Expr> {
         let written = self.ast(at)?.clone();
-        let value = self.compiler.expr(&written)?;
+        let value = self.compiler.operand(&written)?;
         if let Some(Form::Value(accepts)) = self.parameter(at).map(|p| p.form) {
             let has = types_of(&value);
             if !has.meets(accepts) && !matches!(value, Expr::Control(_)) {
@@ -270,7 +270,7 @@ impl Arguments<'_, '_> {
     }
 
     pub fn expr(&mut self, written: &ast::Expr) -> Option<Expr> {
-        self.compiler.expr(written)
+        self.compiler.operand(written)
     }
 
     pub fn made(&self, operation: impl Operation + 'static) -> Option<Expr> {

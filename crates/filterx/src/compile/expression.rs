@@ -14,6 +14,23 @@ impl Compiler<'_> {
         self.folded(made, written.at)
     }
 
+    /// The same of an operand, whose value something is made of.
+    pub fn operand(&mut self, written: &ast::Expr) -> Option<Expr> {
+        let outer = std::mem::replace(&mut self.is_operand, true);
+        let made = self.expr(written);
+        self.is_operand = outer;
+        made
+    }
+
+    /// `done` and `break`: control goes there at once, or behind the statement whose operand it is.
+    fn control(&mut self, signal: Signal) -> Expr {
+        if !self.is_operand {
+            return Expr::Control(signal);
+        }
+        self.is_noted = true;
+        Expr::Noted(signal)
+    }
+
     fn unfolded(&mut self, written: &ast::Expr) -> Option<Expr> {
         let at = written.at;
         Some(match &written.kind {
@@ -26,16 +43,16 @@ impl Compiler<'_> {
             Kind::Message(name) => self.message(name, at)?,
             Kind::Attribute(of, name) => {
                 let name = self.text(name.text.as_bytes());
-                Expr::Attribute(Box::new(self.expr(of)?), name)
+                Expr::Attribute(Box::new(self.operand(of)?), name)
             }
             Kind::Element(of, key) => {
-                let (of, key) = (self.expr(of), self.expr(key));
+                let (of, key) = (self.operand(of), self.operand(key));
                 Expr::Element(Box::new((of?, key?)))
             }
             Kind::Slice(of, from, to) => {
-                let of = self.expr(of);
+                let of = self.operand(of);
                 let mut bound = |bound: &Option<Box<ast::Expr>>| match bound {
-                    Some(bound) => self.expr(bound).map(Some),
+                    Some(bound) => self.operand(bound).map(Some),
                     None => Some(None),
                 };
                 let (from, to) = (bound(from), bound(to));
@@ -46,12 +63,15 @@ impl Compiler<'_> {
             Kind::Tuple(items) => Expr::Tuple(self.all(items)?),
             Kind::Call(call) => self.call(call, at)?,
             Kind::Enum(name) => self.constant(name, at)?,
-            Kind::Unary(Unary::Not, inner) => Expr::Not(Box::new(self.expr(inner)?)),
-            Kind::Unary(Unary::Minus, inner) => Expr::Minus(Box::new(self.expr(inner)?)),
-            Kind::Unary(Unary::Plus, inner) => Expr::Plus(Box::new(self.expr(inner)?)),
+            Kind::Unary(Unary::Not, inner) => Expr::Not(Box::new(self.operand(inner)?)),
+            Kind::Unary(Unary::Minus, inner) => Expr::Minus(Box::new(self.operand(inner)?)),
+            Kind::Unary(Unary::Plus, inner) => Expr::Plus(Box::new(self.operand(inner)?)),
             Kind::Binary(operator, a, b) => self.binary(*operator, a, b)?,
             Kind::Ternary(condition, yes, no) => {
-                let condition = self.expr(condition);
+                let condition = match yes {
+                    Some(_) => self.operand(condition),
+                    None => self.expr(condition),
+                };
                 let mut sometimes =
                     |operand: &ast::Expr| self.expr(operand).map(|made| self.sometimes(made, operand));
                 let yes = match yes {
@@ -62,8 +82,8 @@ impl Compiler<'_> {
                 Expr::Ternary(Box::new((condition?, yes?, no?)))
             }
             Kind::Drop => Expr::Control(Signal::Drop),
-            Kind::Done => Expr::Control(Signal::Done),
-            Kind::Break => Expr::Control(Signal::Break),
+            Kind::Done => self.control(Signal::Done),
+            Kind::Break => self.control(Signal::Break),
             Kind::Isset(of) => self.isset(of)?,
             Kind::If(branches, otherwise) => self.conditional(branches, otherwise.as_ref())?,
             Kind::Switch(selector, cases) => self.switch(selector, cases)?,
@@ -81,7 +101,7 @@ impl Compiler<'_> {
 
     /// All of them, or none, with everything that is wrong reported.
     pub fn all(&mut self, items: &[ast::Expr]) -> Option<Box<[Expr]>> {
-        let made: Vec<Option<Expr>> = items.iter().map(|item| self.expr(item)).collect();
+        let made: Vec<Option<Expr>> = items.iter().map(|item| self.operand(item)).collect();
         made.into_iter().collect()
     }
 
@@ -89,7 +109,7 @@ impl Compiler<'_> {
         let mut made = Vec::with_capacity(pairs.len());
         let mut failed = false;
         for pair in pairs {
-            let (key, value) = (self.expr(&pair.key), self.expr(&pair.value));
+            let (key, value) = (self.operand(&pair.key), self.operand(&pair.value));
             match key.zip(value) {
                 Some((key, value)) => {
                     if let Expr::Value(Value::Null) | Expr::Dict(..) | Expr::LaidOut(_) | Expr::List(_) = key
@@ -109,7 +129,11 @@ impl Compiler<'_> {
         if matches!(operator, Binary::Matches | Binary::NotMatches) {
             return self.matches(operator == Binary::Matches, a, b);
         }
-        let (left, right) = (self.expr(a), self.expr(b));
+        let (left, right) = match operator {
+            Binary::Coalesce | Binary::Or => (self.expr(a), self.expr(b)),
+            Binary::And => (self.operand(a), self.expr(b)),
+            _ => (self.operand(a), self.operand(b)),
+        };
         let (left, right) = (left?, right?);
         self.check_operands(operator, (&left, &right), a.at.to(b.at))?;
         let right = match operator {
@@ -144,7 +168,7 @@ impl Compiler<'_> {
 
     /// The pattern is the text as it is written, whatever its quotes.
     fn matches(&mut self, matches: bool, text: &ast::Expr, pattern: &ast::Expr) -> Option<Expr> {
-        let value = self.expr(text);
+        let value = self.operand(text);
         let Kind::Text(bytes, _) = &pattern.kind else {
             let help = "as in `$MSG =~ /^a+b/`";
             self.wrong_with("Y0104", "the pattern of a match has to be a text", pattern.at, help);

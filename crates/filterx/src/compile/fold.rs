@@ -30,6 +30,7 @@ impl Compiler<'_> {
             literals: &texts,
             memory: &mut memory,
             signal: Signal::Done,
+            noted: None,
             text_end: crate::run::MADE_BYTES_MAX,
             statement: None,
             is_followed: false,

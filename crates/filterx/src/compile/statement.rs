@@ -21,7 +21,10 @@ impl Compiler<'_> {
                 statement.kind,
                 Kind::Assign(..) | Kind::Declare(..) | Kind::If(..) | Kind::Switch(..)
             ) && !matches!(&statement.kind, Kind::Call(call) if call.name.text == "set_fields");
-            if let Some(expr) = self.expr(statement) {
+            let outer = std::mem::take(&mut self.is_noted);
+            let expr = self.expr(statement);
+            let is_noted = std::mem::replace(&mut self.is_noted, outer);
+            if let Some(expr) = expr {
                 let role = match &statement.kind {
                     Kind::If(..) | Kind::Break => Role::Frame,
                     Kind::Switch(..) => Role::Statement,
@@ -29,6 +32,7 @@ impl Compiler<'_> {
                     _ => Role::Statement,
                 };
                 let number = self.written(statement, role);
+                let expr = if is_noted { Expr::Ending(Box::new(expr), checked) } else { expr };
                 body.push(Statement { expr, checked, number });
             }
         }

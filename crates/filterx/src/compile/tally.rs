@@ -76,7 +76,9 @@ impl Compiler<'_> {
     /// An operand that is evaluated only sometimes.
     pub(super) fn sometimes(&mut self, operand: Expr, written: &ast::Expr) -> Expr {
         match &mut self.tally {
-            Some(tally) if !matches!(operand, Expr::Control(_) | Expr::Value(_) | Expr::Text(_)) => {
+            Some(tally)
+                if !matches!(operand, Expr::Control(_) | Expr::Noted(_) | Expr::Value(_) | Expr::Text(_)) =>
+            {
                 Expr::Counted(tally.take(written), Box::new(operand))
             }
             _ => operand,

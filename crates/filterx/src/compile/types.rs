@@ -24,6 +24,7 @@ pub fn types_of(expr: &Expr) -> Types {
         | Expr::In(..)
         | Expr::Isset(_)
         | Expr::IsThere(_)
+        | Expr::Noted(_)
         | Expr::Unset(_) => Types::BOOLEAN,
         Expr::Minus(_) | Expr::Plus(_) | Expr::Calculate(..) => Types::NUMBER,
         Expr::Ternary(parts) => match &parts.1 {

@@ -8,7 +8,7 @@ use crate::function::{Build, Form, Function, Parameter};
 use crate::program::{Expr, Holder, Operation};
 use crate::run::{Eval, Halt, Run};
 use crate::types::Types;
-use value::{Node, Otel, Value};
+use value::{Node, Value};
 
 pub const FUNCTIONS: &[Function] = &[
     Function {
@@ -98,11 +98,11 @@ pub const FUNCTIONS: &[Function] = &[
 
 fn keys(run: &mut Run<'_>, args: &[Value]) -> Eval {
     let value = first(args);
-    let keys: Vec<Value> = match value {
-        Value::Dict(_) | Value::Labels(_) | Value::Otel(Otel::KvList, _) => {
-            run.cells(value).iter().step_by(2).copied().collect()
+    let keys: Vec<Value> = match (value, run.pair_count(value)) {
+        (_, Some(count)) => (0..count).filter_map(|at| run.pair(value, at)).map(|(key, _)| key).collect(),
+        (Value::List(_) | Value::Tuple(_) | Value::Otel(..), None) => {
+            (0..run.cells(value).len() as i64).map(Value::Integer).collect()
         }
-        Value::List(_) | Value::Tuple(_) => (0..run.cells(value).len() as i64).map(Value::Integer).collect(),
         _ => return run.error("Argument must be a dict"),
     };
     keys.iter().for_each(|key| run.trees().share(*key));
@@ -118,14 +118,11 @@ struct ToPairs {
 impl Operation for ToPairs {
     fn run(&self, run: &mut Run<'_>) -> Eval {
         let dict = run.eval(&self.dict)?;
-        if !matches!(dict, Value::Dict(_) | Value::Labels(_) | Value::Otel(Otel::KvList, _)) {
-            return run.error("Argument must be a dict");
-        }
+        let Some(count) = run.pair_count(dict) else { return run.error("Argument must be a dict") };
         let (key, value) = (run.literal_value(self.key)?, run.literal_value(self.value)?);
         let mut pairs = Vec::new();
-        for at in 0..run.cells(dict).len() / 2 {
-            let cell = |run: &Run<'_>, at: usize| run.cells(dict).get(at).copied().unwrap_or_default();
-            let (own_key, own_value) = (cell(run, 2 * at), cell(run, 2 * at + 1));
+        for at in 0..count {
+            let Some((own_key, own_value)) = run.pair(dict, at) else { continue };
             run.trees().share(own_value);
             let pair = run.new_dict()?;
             run.set_key(pair, key, own_key)?;

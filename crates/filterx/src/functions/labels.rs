@@ -36,14 +36,13 @@ pub const FUNCTIONS: &[Function] = &[
 ];
 
 fn labels(run: &mut Run<'_>, args: &[Value]) -> Eval {
-    let is_mapping = Types::of(first(args)).meets(Types::MAPPING);
-    if !args.is_empty() && !is_mapping {
+    let count = run.pair_count(first(args));
+    if !args.is_empty() && count.is_none() {
         return run.fail(Failure::Type("Argument must be a dict", first(args).type_name()));
     }
     let node = run.new_dict()?;
-    for at in 0..run.cells(first(args)).len() / 2 {
-        let cell = |run: &Run<'_>, at: usize| run.cells(first(args)).get(at).copied().unwrap_or_default();
-        let (key, value) = (cell(run, 2 * at), cell(run, 2 * at + 1));
+    for at in 0..count.unwrap_or(0) {
+        let Some((key, value)) = run.pair(first(args), at) else { continue };
         if !matches!(key, Value::String(_)) {
             return run.error("Names of labels must be strings");
         }

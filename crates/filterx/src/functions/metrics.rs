@@ -21,8 +21,8 @@ pub const FUNCTIONS: &[Function] = &[Function {
         Parameter::named("level", Form::Number, "0"),
     ],
     returns: Types::BOOLEAN,
-    help: "Adds to a counter, which statistics show as `syslogng_` and its key. Labels are a dict or metrics_labels(); empty ones are left out. It always \
-           returns true: where something is wrong, nothing is counted.",
+    help: "Adds to a counter, which statistics show as `syslogng_` and its key. Labels are a dict or metrics_labels(); empty ones are left out. The \
+           increment is a whole number, 0 or more. It always returns true: where something is wrong, nothing is counted.",
     examples: &[
         ("update_metric(\"fx_example\", labels={\"a\": 1}, increment=2)", "true"),
         ("update_metric(\"fx_example\", increment=nosuch)", "true"),
@@ -74,7 +74,7 @@ fn update(args: &mut Arguments<'_, '_>) -> Option<Expr> {
 
 impl Update {
     /// Key and what is added; labels by their names into `pairs`.
-    fn parts(&self, run: &mut Run<'_>, pairs: &mut Vec<(Value, Value)>) -> Result<(Value, i64), Halt> {
+    fn parts(&self, run: &mut Run<'_>, pairs: &mut Vec<(Value, Value)>) -> Result<(Value, u64), Halt> {
         let key = run.eval(&self.key)?;
         if !matches!(key, Value::String(_)) {
             return run.error("The key of a metric must be a string");
@@ -83,11 +83,12 @@ impl Update {
             Some(labels) => run.eval(labels)?,
             None => Value::Null,
         };
-        if self.labels.is_some() && !Types::of(labels).meets(Types::MAPPING) {
+        let count = run.pair_count(labels);
+        if self.labels.is_some() && count.is_none() {
             return run.error("labels must be a dict");
         }
         pairs.clear();
-        pairs.extend(run.cells(labels).chunks_exact(2).map(|pair| (pair[0], pair[1])));
+        pairs.extend((0..count.unwrap_or(0)).filter_map(|at| run.pair(labels, at)));
         pairs.retain(|(name, value)| {
             let is_empty = *value == Value::Null || value.span().is_some_and(|span| span.is_empty());
             matches!(name, Value::String(_)) && !is_empty
@@ -95,7 +96,11 @@ impl Update {
         pairs.sort_by(|a, b| run.bytes(a.0).cmp(run.bytes(b.0)));
         let increment = match &self.increment {
             Some(increment) => match run.eval(increment)? {
-                Value::Integer(n) => n,
+                // A counter does not go down.
+                Value::Integer(n) => match u64::try_from(n) {
+                    Ok(n) => n,
+                    Err(_) => return run.error("increment must not be negative"),
+                },
                 _ => return run.error("increment must be an integer"),
             },
             None => 1,
@@ -134,9 +139,9 @@ impl Update {
 }
 
 impl Counter {
-    fn add(&mut self, run: &mut Run<'_>, increment: i64) {
+    fn add(&mut self, run: &mut Run<'_>, increment: u64) {
         match &self.cell {
-            Some(cell) => run.cx.work.pending.add(cell, increment as u64, &mut self.place),
+            Some(cell) => run.cx.work.pending.add(cell, increment, &mut self.place),
             None => metrics::left_out(),
         }
     }

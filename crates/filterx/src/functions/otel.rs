@@ -13,8 +13,10 @@ use crate::types::Types;
 use fields::Kind;
 use value::{Node, Otel, Value};
 
-const OF_PAIRS: &[Parameter] = &[Parameter::value("value", Types::MAPPING.or(Types::BINARY)).optional()];
-const OF_ITEMS: &[Parameter] = &[Parameter::value("value", Types::SEQUENCE.or(Types::BINARY)).optional()];
+/// Bytes of the protocol.
+const RAW: Types = Types::BYTES.or(Types::PROTOBUF);
+const OF_PAIRS: &[Parameter] = &[Parameter::value("value", Types::MAPPING.or(RAW)).optional()];
+const OF_ITEMS: &[Parameter] = &[Parameter::value("value", Types::SEQUENCE.or(RAW)).optional()];
 
 const fn function(
     name: &'static str,
@@ -89,17 +91,18 @@ fn make(run: &mut Run<'_>, args: &[Value], kind: Otel) -> Eval {
         }
         (Value::List(_) | Value::Tuple(_), Otel::Array) => any(run, given),
         (Value::Dict(_) | Value::Labels(_), Otel::KvList) => any(run, given),
-        (Value::Dict(_) | Value::Labels(_) | Value::Otel(Otel::KvList, _), Otel::Array) => wrong(run, kind),
-        (Value::Dict(_) | Value::Labels(_) | Value::Otel(Otel::KvList, _), _) => {
+        (_, Otel::Array) => wrong(run, kind),
+        _ => {
+            let Some(count) = run.pair_count(given) else { return wrong(run, kind) };
             let made = empty(run, kind)?;
-            for pair in run.cells(given).to_vec().chunks_exact(2) {
-                if let Some(node) = made.node() {
-                    set_otel(run, kind, node, Some(pair[0]), pair[1])?;
+            for at in 0..count {
+                if let (Some((key, value)), Some(node)) = (run.pair(given, at), made.node()) {
+                    run.trees().share(value);
+                    set_otel(run, kind, node, Some(key), value)?;
                 }
             }
             Ok(made)
         }
-        _ => wrong(run, kind),
     }
 }
 

@@ -12,6 +12,8 @@ use crate::types::Types;
 
 const TEXT: Parameter = Parameter::value("text", Types::STRING);
 const DICT: Parameter = Parameter::value("dict", Types::MAPPING);
+/// What may have keys of any name.
+const EVENT_DICT: Parameter = Parameter::value("dict", Types::DICT.or(Types::LABELS).or(Types::OTEL_KVLIST));
 
 const EVENT: &[Parameter] = &[
     TEXT,
@@ -21,7 +23,7 @@ const EVENT: &[Parameter] = &[
 ];
 
 const FORMAT_EVENT: &[Parameter] = &[
-    DICT,
+    EVENT_DICT,
     Parameter::named("pair_separator", Form::Text, "\" \", of LEEF a tab"),
     Parameter::named("value_separator", Form::Text, "\"=\""),
 ];

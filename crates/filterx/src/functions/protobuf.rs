@@ -88,16 +88,17 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn message(&mut self, run: &mut Run<'_>, message: &Message, dict: Value) -> Result<(), Halt> {
-        if !matches!(dict, Value::Dict(_) | Value::Labels(_) | Value::Otel(..)) {
+        let Some(count) = run.pair_count(dict) else {
             return run
                 .fail(Failure::Type("A message of protocol buffers is made of a dict", dict.type_name()));
-        }
+        };
         if self.depth > DEPTH_MAX {
             return run.error("Messages of protocol buffers too deep inside one another");
         }
-        for pair in 0..run.cells(dict).len() / 2 {
-            let cell = |run: &Run<'_>, at: usize| run.cells(dict).get(at).copied().unwrap_or_default();
-            let (key, value) = (cell(run, 2 * pair), cell(run, 2 * pair + 1));
+        for pair in 0..count {
+            let Some((key, _)) = run.pair(dict, pair) else { continue };
+            // Nanoseconds stay what they are.
+            let value = run.cells(dict).get(2 * pair + 1).copied().unwrap_or_default();
             let name = run.bytes(key);
             let Some(field) = message.fields.iter().find(|field| field.name.as_bytes() == name) else {
                 return run.fail(Failure::Value("There is no such field in the message", key));
@@ -152,12 +153,11 @@ impl Writer<'_> {
         (key_kind, kind): (&Kind, &Kind),
         dict: Value,
     ) -> Result<(), Halt> {
-        if !matches!(dict, Value::Dict(_) | Value::Labels(_) | Value::Otel(..)) {
+        let Some(count) = run.pair_count(dict) else {
             return run.fail(Failure::Type("A map takes a dict", dict.type_name()));
-        }
-        for pair in 0..run.cells(dict).len() / 2 {
-            let cell = |run: &Run<'_>, at: usize| run.cells(dict).get(at).copied().unwrap_or_default();
-            let (key, value) = (cell(run, 2 * pair), cell(run, 2 * pair + 1));
+        };
+        for pair in 0..count {
+            let Some((key, value)) = run.pair(dict, pair) else { continue };
             self.inside(run, number, |writer, run| {
                 writer.value(run, (1, key_kind), key)?;
                 writer.value(run, (2, kind), value)

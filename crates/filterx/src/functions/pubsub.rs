@@ -35,12 +35,11 @@ fn make(run: &mut Run<'_>, args: &[Value]) -> Eval {
     };
     let attributes = run.new_dict()?;
     if let Some(given) = args.get(1).copied() {
-        if !matches!(given, Value::Dict(_) | Value::Labels(_)) {
+        let Some(count) = run.pair_count(given) else {
             return run.fail(Failure::Type("attributes must be dict typed", given.type_name()));
-        }
-        for pair in 0..run.cells(given).len() / 2 {
-            let cell = |run: &Run<'_>, at: usize| run.cells(given).get(at).copied().unwrap_or_default();
-            let (key, value) = (cell(run, 2 * pair), cell(run, 2 * pair + 1));
+        };
+        for pair in 0..count {
+            let Some((key, value)) = run.pair(given, pair) else { continue };
             if value != Value::Null {
                 let (key, value) = (run.text_of(key)?, run.text_of(value)?);
                 run.set_key(attributes, Value::String(key), Value::String(value))?;

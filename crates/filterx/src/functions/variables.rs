@@ -5,6 +5,17 @@ use crate::run::{Eval, Run, State};
 use record::{NameId, name_of};
 use value::Value;
 
+/// The variable of a block that is held by a name.
+fn block_variable(name: NameId) -> Option<&'static str> {
+    // No name of the message has a brace in it.
+    name_of(name).strip_prefix('}')
+}
+
+/// Whether what a message holds by a name is a variable of blocks.
+pub fn is_block_variable(name: NameId) -> bool {
+    block_variable(name).is_some()
+}
+
 pub(super) struct Vars {
     pub without_message: bool,
 }
@@ -19,7 +30,7 @@ impl Operation for Vars {
         let mut seen: Vec<NameId> = Vec::new();
         for (name, value) in declared {
             let known = run.variables.iter().any(|v| v.of == Of::Block(name)) || seen.contains(&name);
-            let Some(text) = name_of(name).strip_prefix('}').filter(|_| !known) else { continue };
+            let Some(text) = block_variable(name).filter(|_| !known) else { continue };
             seen.push(name);
             // A text that is no value of its type is left out.
             if let Some(Ok(value)) = value.map(|value| run.looked_into(value)) {

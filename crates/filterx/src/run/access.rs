@@ -5,7 +5,7 @@ use super::{Eval, Failure, Halt, Run, State};
 use crate::ast::AssignBy;
 use crate::compile::Only;
 use crate::program::{Expr, Holder, Of, Step, Target};
-use value::{Node, Offset, Otel, Value, ZoneSource};
+use value::{JSON, Node, Offset, Otel, Print, Value, ZoneSource};
 
 const SET_FAILED: &str = "Failed to set element of object: set-subscript() method failed";
 
@@ -161,6 +161,33 @@ impl Run<'_> {
         }
     }
 
+    /// How many pairs a mapping has, those of fields that are not set too; `None` for what is none.
+    pub(crate) fn pair_count(&self, mapping: Value) -> Option<usize> {
+        let is_mapping = match mapping {
+            Value::Dict(_) | Value::Labels(_) => true,
+            Value::Otel(kind, _) => kind != Otel::Array,
+            _ => false,
+        };
+        is_mapping.then(|| self.cells(mapping).len() / 2)
+    }
+
+    /// A pair of a mapping; `None` for a field that is not set.
+    pub(crate) fn pair(&self, mapping: Value, at: usize) -> Option<(Value, Value)> {
+        let [key, value] = *self.cells(mapping).get(2 * at..2 * at + 2)? else { return None };
+        let has_fields = matches!(mapping, Value::Otel(kind, _) if kind != Otel::KvList);
+        let print = Print { text: &self.batch.text, trees: &self.batch.trees, style: JSON };
+        if has_fields && print.is_default(value) {
+            return None;
+        }
+        Some((key, self.member(mapping, 2 * at + 1)))
+    }
+
+    /// The value of a key of a mapping.
+    pub(crate) fn value_of(&mut self, mapping: Value, key: Value) -> Option<Value> {
+        let cell = self.cell_of(mapping, key)?;
+        self.pair(mapping, cell / 2).map(|(_, value)| value)
+    }
+
     /// What a target holds.
     pub(crate) fn read_target(&mut self, target: &Target) -> Eval {
         let mut value = self.variable(target.variable)?;
@@ -175,9 +202,28 @@ impl Run<'_> {
         Ok(value)
     }
 
-    /// The container that a target holds, to be changed in place.
+    /// What is reached by the first `count` keys of a path.
+    fn look_at(&mut self, target: &Target, mark: usize, count: usize) -> Eval {
+        let mut value = self.variable(target.variable)?;
+        for at in 0..count {
+            let key = self.key(mark, at);
+            value = match self.cell_of(value, key) {
+                Some(cell) => self.member(value, cell),
+                None => return self.missing(&target.path, at, key),
+            };
+        }
+        Ok(value)
+    }
+
+    /// What a target holds: a container is there to be changed in place.
     pub fn own_target(&mut self, target: &Target) -> Eval {
         let mark = self.keys(&target.path)?;
+        let held = self.look_at(target, mark, target.path.len())?;
+        if held.node().is_none() {
+            // Whoever wants to change it says what it has to be.
+            self.memory.stack.truncate(mark);
+            return Ok(held);
+        }
         let owned = self.own_way(target, mark, target.path.len(), false);
         self.memory.stack.truncate(mark);
         owned
@@ -238,8 +284,19 @@ impl Run<'_> {
             return self.error("Key is mandatory");
         }
         let mark = self.keys(&target.path)?;
-        let holder = self.own_way(target, mark, way.len(), false)?;
         let key = self.key(mark, way.len());
+        let looked_at = self.look_at(target, mark, way.len())?;
+        let is_there = self.cell_of(looked_at, key).is_some();
+        match self.pair_count(looked_at) {
+            // A container of which nothing is taken is what it was.
+            Some(_) if !is_there => {
+                self.memory.stack.truncate(mark);
+                return Ok(());
+            }
+            None if looked_at.node().is_none() => return self.error("Object does not support unset()"),
+            _ => {}
+        }
+        let holder = self.own_way(target, mark, way.len(), false)?;
         self.memory.stack.truncate(mark);
         let Some(node) = holder.node() else { return self.error("Object does not support unset()") };
         match (holder, self.cell_of(holder, key)) {

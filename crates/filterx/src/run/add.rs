@@ -13,7 +13,11 @@ fn can_extend(to: Value, from: Value) -> bool {
         Value::List(_) | Value::Tuple(_) => {
             matches!(from, Value::List(_) | Value::Tuple(_) | Value::Otel(Otel::Array, _))
         }
-        Value::Dict(_) => matches!(from, Value::Dict(_) | Value::Labels(_) | Value::Otel(Otel::KvList, _)),
+        Value::Dict(_) => match from {
+            Value::Dict(_) | Value::Labels(_) => true,
+            Value::Otel(kind, _) => kind != Otel::Array,
+            _ => false,
+        },
         _ => false,
     }
 }
@@ -80,16 +84,18 @@ impl Run<'_> {
     /// Adds the elements of another container to one that nobody else holds.
     pub(crate) fn extend(&mut self, to: Value, from: Value) -> Result<(), Halt> {
         let Some(node) = to.node() else { return Ok(()) };
-        let count = self.cells(from).len();
-        let is_dict = matches!(to, Value::Dict(_));
-        for at in (0..count).step_by(if is_dict { 2 } else { 1 }) {
-            let cell = |run: &Self, at: usize| run.cells(from).get(at).copied().unwrap_or_default();
-            let value = cell(self, if is_dict { at + 1 } else { at });
-            self.trees().share(value);
-            if is_dict {
-                let key = cell(self, at);
+        if let Value::Dict(_) = to {
+            for at in 0..self.pair_count(from).unwrap_or(0) {
+                let Some((key, value)) = self.pair(from, at) else { continue };
+                self.trees().share(value);
                 self.set_key(node, key, value)?;
-            } else if self.trees().push(node, value).is_err() {
+            }
+            return Ok(());
+        }
+        for at in 0..self.cells(from).len() {
+            let value = self.cells(from).get(at).copied().unwrap_or_default();
+            self.trees().share(value);
+            if self.trees().push(node, value).is_err() {
                 return self.full();
             }
         }

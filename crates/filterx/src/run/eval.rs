@@ -98,6 +98,11 @@ impl Run<'_> {
                 let (a, b) = self.both(&sides.0, &sides.1)?;
                 self.calculate(*operator, a, b)
             }
+            Expr::Noted(signal) => {
+                self.noted = Some(*signal);
+                Ok(Value::Boolean(true))
+            }
+            Expr::Ending(statement, is_checked) => self.ending(statement, *is_checked),
             Expr::Isset(target) => self.isset(target),
             Expr::IsThere(element) => self.is_there(element),
             Expr::Unset(targets) => {
@@ -133,6 +138,19 @@ impl Run<'_> {
                 Ok(Value::Boolean(true))
             }
             _ => self.error("Not an expression"),
+        }
+    }
+
+    /// Runs a statement with `done` or `break` in it: one that does not hold fails all the same.
+    fn ending(&mut self, statement: &Expr, is_checked: bool) -> Eval {
+        self.noted = None;
+        let value = self.eval(statement)?;
+        match self.noted.take() {
+            Some(signal) if !is_checked || self.is_true(value) => {
+                self.signal = signal;
+                Err(Halt)
+            }
+            _ => Ok(value),
         }
     }
 

@@ -105,8 +105,10 @@ impl Run<'_> {
         let found = match of {
             Of::Message(name) => self.message_value(name)?,
             Of::Block(name) => {
-                let held = self.batch.records.get(self.index).and_then(|r| self.batch.held(r, name));
-                declared = held.is_some();
+                let record = self.batch.records.get(self.index);
+                let held = record.and_then(|record| self.batch.held(record, name));
+                // One that was declared and unset stays declared.
+                declared = held.is_some() || record.is_some_and(|record| self.batch.is_told(record, name));
                 // Whoever reads it, the message keeps it.
                 if let Some(value) = held {
                     self.batch.trees.share(value);

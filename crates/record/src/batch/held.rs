@@ -30,6 +30,18 @@ impl Batch {
         None
     }
 
+    /// Whether a record was told to hold something by this name, or nothing.
+    pub fn is_told(&self, record: &Record, name: NameId) -> bool {
+        let mut at = record.held;
+        while let Some(held) = self.held.get(at.0 as usize) {
+            if held.name == name {
+                return true;
+            }
+            at = held.next;
+        }
+        false
+    }
+
     /// Lets a record hold a value by this name; `None` for nothing.
     pub fn hold(&mut self, index: usize, name: NameId, value: Option<Value>) {
         let Some(record) = self.records.get(index).copied() else { return };

@@ -5,7 +5,7 @@ use crate::functions::strings::text_argument;
 use crate::program::{Expr, Operation};
 use crate::run::{Eval, Failure, Halt, Run};
 use parsers::scanners::csv::{Escape, Field, Scanner, Take};
-use value::{Seen, Span, TEXT, Value, put_string};
+use value::{Otel, Seen, Span, TEXT, Value, put_string};
 
 struct Parse {
     text: Expr,
@@ -132,10 +132,14 @@ impl Operation for Parse {
 }
 
 fn columns_of(run: &mut Run<'_>, columns: Option<Value>) -> Result<Option<Value>, Halt> {
-    match columns.filter(|columns| !matches!(columns, Value::List(_) | Value::Tuple(_))) {
+    match columns.filter(|columns| !is_sequence(*columns)) {
         Some(other) => run.fail(Failure::Type("columns must be a list", other.type_name())),
         None => Ok(columns),
     }
+}
+
+fn is_sequence(value: Value) -> bool {
+    matches!(value, Value::List(_) | Value::Tuple(_) | Value::Otel(Otel::Array, _))
 }
 
 struct Format {
@@ -165,16 +169,15 @@ impl Operation for Format {
             None => None,
         };
         let columns = columns_of(run, columns)?;
-        let fields: Vec<Option<Value>> = match (value, columns) {
-            (Value::Dict(_) | Value::Labels(_), Some(columns)) => {
+        let fields: Vec<Option<Value>> = match (run.pair_count(value), columns) {
+            (Some(_), Some(columns)) => {
                 let names = run.cells(columns).to_vec();
-                let cells: Vec<Option<usize>> = names.iter().map(|name| run.cell_of(value, *name)).collect();
-                cells.into_iter().map(|cell| run.cells(value).get(cell?).copied()).collect()
+                names.iter().map(|name| run.value_of(value, *name)).collect()
             }
-            (Value::Dict(_) | Value::Labels(_), None) => {
-                run.cells(value).iter().skip(1).step_by(2).copied().map(Some).collect()
+            (Some(count), None) => {
+                (0..count).filter_map(|at| run.pair(value, at)).map(|(_, value)| Some(value)).collect()
             }
-            (Value::List(_) | Value::Tuple(_), _) => run.cells(value).iter().copied().map(Some).collect(),
+            _ if is_sequence(value) => run.cells(value).iter().copied().map(Some).collect(),
             _ => return run.fail(Failure::Type("Argument must be a dict or list", value.type_name())),
         };
         run.made(|run, out| {

@@ -6,7 +6,7 @@ use crate::program::{Expr, Operation};
 use crate::run::{Eval, Failure, Halt, Run};
 use parsers::scanners::event::{delimited, delimiter, pairs, unescape};
 use std::ops::Range;
-use value::{Key, Node, Span, TEXT, Value};
+use value::{Key, Span, TEXT, Value};
 
 /// One of the two formats.
 pub struct Kind {
@@ -216,12 +216,12 @@ pub fn format(args: &mut Arguments<'_, '_>, kind: &'static Kind) -> Option<Expr>
 impl Operation for Format {
     fn run(&self, run: &mut Run<'_>) -> Eval {
         let dict = run.eval(&self.dict)?;
-        let Value::Dict(node) = dict else {
+        if run.pair_count(dict).is_none() {
             return run.fail(Failure::Type("Argument must be dict typed", dict.type_name()));
-        };
+        }
         let mut headers = Vec::new();
         for name in self.kind.headers {
-            match get(run, node, name) {
+            match get(run, dict, name) {
                 Some(value) => headers.push(value),
                 None => {
                     let text = format!("Failed to get value for header: {name}");
@@ -229,8 +229,8 @@ impl Operation for Format {
                 }
             }
         }
-        let by = get(run, node, DELIMITER);
-        let extensions = get(run, node, EXTENSIONS);
+        let by = get(run, dict, DELIMITER);
+        let extensions = get(run, dict, EXTENSIONS);
         let usual = if self.kind.is_leef { b'\t' } else { b' ' };
         let said = by.filter(|_| self.kind.is_leef).and_then(|by| delimiter(run.bytes(by)));
         let usual = [said.unwrap_or(usual)];
@@ -247,8 +247,10 @@ impl Operation for Format {
             }
             let own = extensions.is_none();
             let mut first = true;
-            for pair in run.cells(extensions.unwrap_or(dict)).chunks_exact(2) {
-                let name = run.bytes(pair[0]);
+            let pairs = extensions.unwrap_or(dict);
+            let count = run.pair_count(pairs).unwrap_or(0);
+            for (key, value) in (0..count).filter_map(|at| run.pair(pairs, at)) {
+                let name = run.bytes(key);
                 let is_header = self.kind.headers.iter().chain([&DELIMITER]).any(|h| h.as_bytes() == name);
                 if own && is_header {
                     continue;
@@ -256,10 +258,10 @@ impl Operation for Format {
                 if !std::mem::replace(&mut first, false) {
                     out.extend_from_slice(between);
                 }
-                run.put(pair[0], TEXT, out);
+                run.put(key, TEXT, out);
                 out.extend_from_slice(&self.value);
                 text.clear();
-                run.put(pair[1], TEXT, &mut text);
+                run.put(value, TEXT, &mut text);
                 self.escape(&text, b'=', out);
             }
             Ok(())
@@ -280,7 +282,13 @@ impl Format {
     }
 }
 
-fn get(run: &mut Run<'_>, node: Node, name: &str) -> Option<Value> {
-    let batch = &mut *run.batch;
-    batch.trees.get(node, Key::Text(name.as_bytes()), &batch.text)
+fn get(run: &mut Run<'_>, dict: Value, name: &str) -> Option<Value> {
+    if let Value::Dict(node) = dict {
+        let batch = &mut *run.batch;
+        return batch.trees.get(node, Key::Text(name.as_bytes()), &batch.text);
+    }
+    let count = run.pair_count(dict)?;
+    // Of several labels with one name the last counts.
+    let mut pairs = (0..count).rev().filter_map(|at| run.pair(dict, at));
+    pairs.find(|(key, _)| run.bytes(*key) == name.as_bytes()).map(|(_, value)| value)
 }

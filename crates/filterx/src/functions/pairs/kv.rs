@@ -276,22 +276,22 @@ pub fn format(args: &mut Arguments<'_, '_>) -> Option<Expr> {
 impl Operation for Format {
     fn run(&self, run: &mut Run<'_>) -> Eval {
         let dict = run.eval(&self.dict)?;
-        if !matches!(dict, Value::Dict(_) | Value::Labels(_)) {
+        let Some(count) = run.pair_count(dict) else {
             return run.fail(Failure::Type("Argument must be dict typed", dict.type_name()));
-        }
+        };
         let mut value_text = run.cx.work.text();
         let text = run.made(|run, out| {
-            for pair in run.cells(dict).chunks_exact(2) {
-                if matches!(pair[1], Value::Dict(_) | Value::List(_) | Value::Tuple(_)) {
+            for (key, value) in (0..count).filter_map(|at| run.pair(dict, at)) {
+                if matches!(value, Value::Dict(_) | Value::List(_) | Value::Tuple(_) | Value::Otel(..)) {
                     continue;
                 }
                 if !out.is_empty() {
                     out.extend_from_slice(&self.pair_separator);
                 }
-                run.put(pair[0], TEXT, out);
+                run.put(key, TEXT, out);
                 out.extend_from_slice(&self.value_separator);
                 value_text.clear();
-                run.put(pair[1], TEXT, &mut value_text);
+                run.put(value, TEXT, &mut value_text);
                 if !self.always && !value_text.contains(&b' ') {
                     out.extend_from_slice(&value_text);
                     continue;

@@ -3,7 +3,7 @@
 use crate::compile::Arguments;
 use crate::program::{Expr, Operation};
 use crate::run::{Eval, Failure, Halt, Run};
-use value::{TEXT, Value};
+use value::{Otel, TEXT, Value};
 
 /// Elements inside one another.
 const DEPTH_MAX: usize = 256;
@@ -21,7 +21,7 @@ pub fn build(args: &mut Arguments<'_, '_>, windows: bool) -> Option<Expr> {
 impl Operation for Format {
     fn run(&self, run: &mut Run<'_>) -> Eval {
         let dict = run.eval(&self.dict)?;
-        if !matches!(dict, Value::Dict(_)) {
+        if run.pair_count(dict).is_none() {
             return run.fail(Failure::Type("Argument must be a dict", dict.type_name()));
         }
         run.made(|run, out| self.content(run, dict, out, 0))
@@ -29,18 +29,13 @@ impl Operation for Format {
 }
 
 impl Format {
-    fn pair(run: &Run<'_>, dict: Value, at: usize) -> (Value, Value) {
-        let cell = |at: usize| run.cells(dict).get(at).copied().unwrap_or_default();
-        (cell(2 * at), cell(2 * at + 1))
-    }
-
     /// The elements and texts of a dict.
     fn content(&self, run: &mut Run<'_>, dict: Value, out: &mut Vec<u8>, depth: usize) -> Result<(), Halt> {
         if depth >= DEPTH_MAX {
             return run.error("Failed to format XML: too many elements inside one another");
         }
-        for at in 0..run.cells(dict).len() / 2 {
-            let (key, value) = Format::pair(run, dict, at);
+        for at in 0..run.pair_count(dict).unwrap_or(0) {
+            let Some((key, value)) = run.pair(dict, at) else { continue };
             let name = run.bytes(key).to_vec();
             match name.first() {
                 Some(b'@') => continue,
@@ -53,7 +48,7 @@ impl Format {
                 _ => return run.fail(Failure::Value("Dict key can't contain special characters", key)),
             }
             let items = match value {
-                Value::List(_) | Value::Tuple(_) => run.cells(value).to_vec(),
+                Value::List(_) | Value::Tuple(_) | Value::Otel(Otel::Array, _) => run.cells(value).to_vec(),
                 other => vec![other],
             };
             for item in items {
@@ -71,23 +66,23 @@ impl Format {
         out: &mut Vec<u8>,
         depth: usize,
     ) -> Result<(), Halt> {
-        if self.windows && name == b"Data" && matches!(value, Value::Dict(_)) {
+        if self.windows && name == b"Data" && run.pair_count(value).is_some() {
             return self.data(run, value, out);
         }
         out.push(b'<');
         out.extend_from_slice(name);
         if self.windows && name == b"EventID" {
-            let qualifiers = (0..run.cells(around).len() / 2)
-                .map(|at| Format::pair(run, around, at))
+            let qualifiers = (0..run.pair_count(around).unwrap_or(0))
+                .filter_map(|at| run.pair(around, at))
                 .find(|(key, _)| run.bytes(*key) == b"EventIDQualifiers");
             if let Some((_, qualifiers)) = qualifiers {
                 attribute(run, b"Qualifiers", qualifiers, out);
             }
         }
         let mark = out.len();
-        if let Value::Dict(_) = value {
-            for at in 0..run.cells(value).len() / 2 {
-                let (key, value) = Format::pair(run, value, at);
+        if let Some(count) = run.pair_count(value) {
+            for at in 0..count {
+                let Some((key, value)) = run.pair(value, at) else { continue };
                 if let Some(name) = run.bytes(key).strip_prefix(b"@") {
                     let name = name.to_vec();
                     if !is_name(&name) {
@@ -120,8 +115,8 @@ impl Format {
 
     /// The data of an event by their names.
     fn data(&self, run: &mut Run<'_>, dict: Value, out: &mut Vec<u8>) -> Result<(), Halt> {
-        for at in 0..run.cells(dict).len() / 2 {
-            let (key, value) = Format::pair(run, dict, at);
+        for at in 0..run.pair_count(dict).unwrap_or(0) {
+            let Some((key, value)) = run.pair(dict, at) else { continue };
             out.extend_from_slice(b"<Data");
             attribute(run, b"Name", key, out);
             out.push(b'>');
