@@ -20,6 +20,7 @@ mod undo;
 mod watched;
 
 use crate::outbox::Outbox;
+use crate::plan_map::StepId;
 use crate::profile::{self, Doing};
 use crate::program::{Branches, Op, Program, Scratch, Step};
 use crate::watch::Watching;
@@ -42,6 +43,8 @@ pub struct Machine {
     spare: Vec<Vec<u32>>,
     marks: Vec<Vec<bool>>,
     ordered: Vec<Vec<u32>>,
+    /// Of what is in `ordered`, which step it is from; where somebody watches.
+    parked_by: Vec<(u32, StepId)>,
     reached: Reached,
     /// Messages that expressions have dropped: they go on nowhere, and count as matched where they stood.
     dropped: Vec<u32>,
@@ -245,7 +248,10 @@ impl Run<'_, '_> {
                         counters.matched.add(matched.len());
                         counters.not_matched.add(selection.len().saturating_sub(matched.len()));
                     }
-                    self.recycle(std::mem::replace(selection, matched));
+                    self.recycle(match branches.all_go_on {
+                        true => matched,
+                        false => std::mem::replace(selection, matched),
+                    });
                 }
                 Op::Join(branches) => {
                     let (entered, made) = (self.messages(selection), self.batch.joined());
@@ -266,7 +272,7 @@ impl Run<'_, '_> {
                 }
                 Op::DeliverOrdered(index) => {
                     self.machine.reached.note(self.batch, selection);
-                    self.park(*index, selection);
+                    self.park(step.id, *index, selection);
                 }
             }
             is_saved &= !matches!(step.op, Op::FilterX(_) | Op::Fork(_) | Op::Join(_));

@@ -65,7 +65,7 @@ impl Story<'_> {
                 Op::DeliverOrdered(index) => match self.program.ordered.get(*index) {
                     Some(ordered) => {
                         ordered.destination.reads(&mut reads);
-                        ordered.step.id
+                        step.id
                     }
                     None => continue,
                 },

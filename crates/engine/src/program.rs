@@ -265,6 +265,8 @@ pub struct Branches {
     pub shared: Vec<Arc<SharedFilters>>,
     /// What some branch took and what none did, where the ledger shows it.
     pub counters: Option<Arc<StepCounters>>,
+    /// Channels of a destination decide for it alone: behind the fork messages go on that none of them took.
+    pub all_go_on: bool,
 }
 
 /// The filters at the head of up to 64 sibling branches, or those of what stands there, evaluated together.

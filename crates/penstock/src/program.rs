@@ -167,9 +167,15 @@ impl Daemon {
         *self.statistics_thread.lock() = Some(thread);
     }
 
-    fn apply_statistics(&self, globals: &Settings) {
-        let Statistics { level, max_dynamics, freq } = statistics(globals);
+    /// Which metrics count, before the first message comes.
+    pub fn apply_metrics(globals: &Settings) {
+        let Statistics { level, max_dynamics, .. } = statistics(globals);
         parsers::metrics_probe::configure(level, max_dynamics);
+    }
+
+    fn apply_statistics(&self, globals: &Settings) {
+        Daemon::apply_metrics(globals);
+        let Statistics { freq, .. } = statistics(globals);
         self.statistics_every.store(freq, Ordering::Relaxed);
         if let Some(thread) = &*self.statistics_thread.lock() {
             thread.unpark();

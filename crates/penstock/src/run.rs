@@ -254,6 +254,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     engine.shared().durable.set_state_dir(options.state_dir.clone());
     oplog::notice("syslog-ng starting up", &[("version", &VERSION)]);
     let globals = Arc::clone(&plan.globals);
+    Daemon::apply_metrics(&globals);
     if let Err(faults) = engine.apply(plan) {
         if let Some(taker) = &taker {
             taker.failed(&joined(&faults));

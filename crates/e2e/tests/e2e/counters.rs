@@ -265,3 +265,22 @@ fn filters_that_others_call_count_what_they_were_asked() {
     check(&penstock.stats(), 2);
     penstock.stop();
 }
+
+#[test]
+fn metrics_of_a_level_count_from_the_first_message_on() {
+    let lab = Lab::new();
+    let lines: String = (0..200).map(|n| format!("<13>Nov 23 10:00:00 web app: {n}\n")).collect();
+    std::fs::write(lab.path("in"), lines).unwrap();
+    let config = format!(
+        "{HEAD}options {{ stats(level(3)); }};\n\
+         source s {{ file(\"%dir%/in\" read-old-records(yes)); }}; destination d {{ file(\"%dir%/out\"); }};\n\
+         log {{ source(s); parser {{ metrics-probe(key(\"probed\") level(3)); }};\n\
+         filterx {{ update_metric(\"updated\", level=3); }}; destination(d); }};\n"
+    );
+    let penstock = Penstock::start(&lab, &config);
+    wait_until("all lines", || lab.lines("out").len() == 200);
+    let metrics = penstock.request("STATS PROMETHEUS");
+    for name in ["syslogng_probed", "syslogng_updated"] {
+        assert_eq!(metric(&metrics, name), Some(200), "{name}\n{metrics}");
+    }
+}

@@ -165,6 +165,26 @@ fn a_configuration_is_tried_without_running_it() {
     assert!(outcome.stderr.contains("there are s#0"), "{outcome:?}");
 }
 
+#[test]
+fn a_destination_of_several_paths_stands_below_the_one_that_delivers() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         filter f_no {{ program(\"never\"); }};\n\
+         destination d {{ file(\"%dir%/d\"); }};\n\
+         destination d_part {{ channel {{ filter(f_no); destination {{ file(\"%dir%/part\"); }}; }}; }};\n\
+         log first {{ source(s); filter(f_no); destination(d); }};\n\
+         log second {{ source(s); destination(d_part); destination(d); }};\n"
+    );
+    let outcome = tried(&lab, &config, &["--line", ROOT]);
+    let first = section(&outcome.stdout, "log path first");
+    assert!(first.iter().any(|line| line.contains("not reached: destination d#0")), "{outcome:?}");
+    assert!(!first.iter().any(|line| line.contains("bytes for file")), "{outcome:?}");
+    let second = section(&outcome.stdout, "log path second");
+    assert!(second.iter().any(|line| line.contains("bytes for file")), "{outcome:?}");
+    assert!(!second.iter().any(|line| line.contains("not reached: destination d#0")), "{outcome:?}");
+}
+
 fn tried(lab: &Lab, config: &str, args: &[&str]) -> Outcome {
     let path = lab.path("tried.conf");
     std::fs::write(&path, lab.fill(config).0).unwrap();

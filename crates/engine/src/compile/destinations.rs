@@ -1,6 +1,7 @@
 //! Destination statements to steps, each driver built once.
 
 use super::flags::Flags;
+use super::items::End;
 use super::paths::Paths;
 use super::{Configured, DestinationKey, PlannedDestination};
 use crate::driver::BuildContext;
@@ -35,29 +36,37 @@ impl<'c> Paths<'_, 'c> {
         body: &'c [LogItem],
         diags: &mut Diagnostics,
     ) -> Vec<Step> {
-        let mut steps = Vec::new();
+        // Drivers and channels are siblings: an earlier channel that is final keeps messages from later ones.
+        let mut branches = Vec::new();
+        let mut drivers = Vec::new();
         let mut index = 0;
-        let mut forks = Vec::new();
+        let flags = Flags::default();
         for item in body {
-            match item {
-                LogItem::Call(call) => {
-                    steps.extend(self.driver(group, index, call, diags));
-                    index += 1;
-                }
-                LogItem::Channel(path) | LogItem::Log(path) => forks.push(self.channel(path, diags)),
+            if let LogItem::Call(call) = item {
+                drivers.extend(self.driver(group, index, call, diags));
+                index += 1;
+                continue;
+            }
+            if !drivers.is_empty() {
+                branches.push(self.branch(std::mem::take(&mut drivers), &flags, None));
+            }
+            branches.push(match item {
+                LogItem::Channel(path) | LogItem::Log(path) => self.channel(path, End::Here, diags),
                 other => {
                     let mut made = Vec::new();
                     self.item(other, &mut made, diags);
-                    let flags = Flags::default();
-                    forks.push(self.branch(made, &flags, None));
+                    self.branch(made, &flags, None)
                 }
-            }
+            });
         }
-        if !forks.is_empty() {
-            let at = body.first().map_or_else(Span::default, LogItem::span);
-            steps.push(self.fork("destination", forks, at));
+        if branches.is_empty() {
+            return drivers;
         }
-        steps
+        if !drivers.is_empty() {
+            branches.push(self.branch(drivers, &flags, None));
+        }
+        let at = body.first().map_or_else(Span::default, LogItem::span);
+        vec![self.fork("destination", branches, at)]
     }
 
     pub fn driver(

@@ -12,19 +12,28 @@ use diag::{Diagnostic, Diagnostics, Span};
 use std::sync::Arc;
 use template::Template;
 
+/// What becomes of messages at the end of a sequence of items.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// Nothing more: all that counts is whether something took them.
+    Here,
+    /// They go on behind it.
+    Joined,
+}
+
 impl<'c> Paths<'_, 'c> {
     /// A sequence of items to a sequence of steps. Embedded log paths in a row are one fork.
-    pub fn items(&mut self, items: &[&'c LogItem], diags: &mut Diagnostics) -> Vec<Step> {
+    pub fn items(&mut self, items: &[&'c LogItem], end: End, diags: &mut Diagnostics) -> Vec<Step> {
         let mut steps = Vec::new();
         let mut forks = Vec::new();
         let mut at = Span::default();
-        for item in items {
+        for (index, item) in items.iter().enumerate() {
             match item {
                 LogItem::Log(log) => {
                     if forks.is_empty() {
                         at = log.span;
                     }
-                    let branch = self.channel(log, diags);
+                    let branch = self.channel(log, End::Here, diags);
                     forks.push(branch);
                     continue;
                 }
@@ -33,7 +42,16 @@ impl<'c> Paths<'_, 'c> {
                 }
                 _ => {}
             }
+            let from = steps.len();
             self.item(item, &mut steps, diags);
+            let decides = index + 1 == items.len() && end == End::Here;
+            if !decides && is_destination(item) {
+                for step in steps.iter_mut().skip(from) {
+                    if let Op::Fork(channels) = &mut step.op {
+                        channels.all_go_on = true;
+                    }
+                }
+            }
         }
         if !forks.is_empty() {
             steps.push(self.fork("log", forks, at));
@@ -74,16 +92,20 @@ impl<'c> Paths<'_, 'c> {
                     _ => None,
                 });
                 self.beside += 1;
-                let branches = branches.map(|path| self.channel(path, diags)).collect();
+                let branches: Vec<Branch> =
+                    branches.map(|path| self.channel(path, End::Joined, diags)).collect();
                 self.beside -= 1;
-                steps.push(self.join("junction", branches, item.span()));
+                // One without a channel has nobody to take the message away.
+                if !branches.is_empty() {
+                    steps.push(self.join("junction", branches, item.span()));
+                }
             }
             LogItem::Channel(path) => {
-                let branch = self.channel(path, diags);
+                let branch = self.channel(path, End::Joined, diags);
                 steps.push(self.join("channel", vec![branch], item.span()));
             }
             LogItem::Log(path) => {
-                let branch = self.channel(path, diags);
+                let branch = self.channel(path, End::Here, diags);
                 steps.push(self.fork("log", vec![branch], item.span()));
             }
             LogItem::If(conditional) => {
@@ -94,13 +116,13 @@ impl<'c> Paths<'_, 'c> {
                     let mut made: Vec<Step> =
                         condition.filter_map(|c| self.filter_step(c, item.span(), diags)).collect();
                     let body: Vec<&LogItem> = case.body.items.iter().collect();
-                    made.extend(self.items(&body, diags));
+                    made.extend(self.items(&body, End::Joined, diags));
                     let branch = self.exclusive(made, &case.body.flags, diags);
                     branches.push(Branch { claims: case.condition.is_some(), ..branch });
                 }
                 let otherwise: Vec<&LogItem> = conditional.otherwise.iter().flat_map(|o| &o.items).collect();
                 let flags = conditional.otherwise.as_ref().map_or(&[][..], |o| &o.flags);
-                let made = self.items(&otherwise, diags);
+                let made = self.items(&otherwise, End::Joined, diags);
                 self.beside -= 1;
                 branches.push(self.exclusive(made, flags, diags));
                 steps.push(self.join("if", branches, item.span()));
@@ -131,10 +153,10 @@ impl<'c> Paths<'_, 'c> {
         self.branch(steps, &flags, None)
     }
 
-    pub fn channel(&mut self, path: &'c LogPath, diags: &mut Diagnostics) -> Branch {
+    pub fn channel(&mut self, path: &'c LogPath, end: End, diags: &mut Diagnostics) -> Branch {
         let flags = self.flags(&path.flags, diags);
         let items: Vec<&LogItem> = path.items.iter().collect();
-        let steps = self.items(&items, diags);
+        let steps = self.items(&items, end, diags);
         let at = self.statement(Kind::Channel, path.name.as_ref().map(|n| n.text.as_str()), path.span);
         Branch { at: Some(at), ..self.branch(steps, &flags, None) }
     }
@@ -293,5 +315,13 @@ impl<'c> Paths<'_, 'c> {
             wide: None,
         };
         Some(Step::new(Op::Parse(parse), from, call.span))
+    }
+}
+
+fn is_destination(item: &LogItem) -> bool {
+    match item {
+        LogItem::Reference(r) => r.kind == ObjectKind::Destination,
+        LogItem::Inline(i) => i.kind == ObjectKind::Destination,
+        _ => false,
     }
 }

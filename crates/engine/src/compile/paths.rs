@@ -1,6 +1,7 @@
 //! What is known while log paths are compiled, and the top-level log paths themselves. Items are compiled in
 //! `items`, destinations in `destinations`; `assemble` makes programs of it all.
 
+use super::items::End;
 use super::objects::Objects;
 use super::scope::Names;
 use super::sources::Entry;
@@ -167,7 +168,7 @@ impl<'a, 'c> Paths<'a, 'c> {
         let key = log.name.as_ref().map_or_else(|| self.texts.text(log.span).to_owned(), |n| n.text.clone());
         let at = self.statement(Kind::LogPath, Some(&name), log.span);
         let counters = self.existing.paths.get(&key).cloned().unwrap_or_default();
-        let mut steps = self.items(&rest, diags);
+        let mut steps = self.items(&rest, End::Here, diags);
         self.give_states(&mut steps);
         let mut branch = Branch { at: Some(at), ..self.branch(steps, &flags, Some(Arc::clone(&counters))) };
         self.map.add_branch(&mut branch, None, self.paths.len(), log.span);

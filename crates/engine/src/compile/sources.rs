@@ -1,5 +1,6 @@
 //! Source statements: drivers, and what happens to their messages inside the statement.
 
+use super::items::End;
 use super::paths::Paths;
 use super::{Configured, PlannedSource};
 use crate::hooks::Hooks;
@@ -79,7 +80,7 @@ impl<'c> Paths<'_, 'c> {
                 other => items.push(other),
             }
         }
-        let mut steps = self.items(&items, diags);
+        let mut steps = self.items(&items, End::Joined, diags);
         self.give_states(&mut steps);
         self.map.add_steps(&mut steps, None);
         self.show_steps(group, &mut steps);

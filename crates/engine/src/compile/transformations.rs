@@ -2,6 +2,7 @@
 //! what those of a topic say, for the application whose name a variable has.
 
 use super::applications::is_named;
+use super::items::End;
 use super::paths::Paths;
 use crate::program::{Branch, Step};
 use conf_schema::{Context, Settings};
@@ -100,7 +101,7 @@ impl<'c> Paths<'_, 'c> {
         let mut steps: Vec<Step> = is_its.into_iter().collect();
         for step in &of.steps {
             let items: Vec<&LogItem> = step.items.iter().collect();
-            steps.extend(self.items(&items, diags));
+            steps.extend(self.items(&items, End::Joined, diags));
         }
         self.exclusive(steps, &[], diags)
     }

@@ -149,15 +149,16 @@ impl Run<'_, '_> {
         let driver = driver_of(destination);
         self.each_watched(selection, |run, watch, index, record| {
             let message = watch.message(run.batch, &record);
-            watch.show(step.at(), run.batch, index, &mut run.scratch.filter);
+            let at = run.delivering(step, index);
+            watch.show(at, run.batch, index, &mut run.scratch.filter);
             if watch.is_rehearsal {
                 let shown = destination.preview(run.batch, index as u32, run.scratch);
                 for (name, output) in &shown {
                     let receipt = &OnceCell::new();
-                    watch.tell(message, &Event::Queued { at: step.at(), driver, name, output, receipt });
+                    watch.tell(message, &Event::Queued { at, driver, name, output, receipt });
                 }
                 if shown.is_empty() {
-                    watch.tell(message, &Event::NotQueued { at: step.at(), driver });
+                    watch.tell(message, &Event::NotQueued { at, driver });
                 }
                 return;
             }
@@ -167,12 +168,12 @@ impl Run<'_, '_> {
             run.out.each_since(&before, |name, output| {
                 queued = true;
                 let receipt = OnceCell::new();
-                let event = Event::Queued { at: step.at(), driver, name, output, receipt: &receipt };
+                let event = Event::Queued { at, driver, name, output, receipt: &receipt };
                 watch.tell(message, &event);
                 receipt.into_inner()
             });
             if !queued {
-                watch.tell(message, &Event::NotQueued { at: step.at(), driver });
+                watch.tell(message, &Event::NotQueued { at, driver });
             }
         })
     }

@@ -27,7 +27,8 @@ fn step_spoils(step: &Step) -> bool {
 
 fn may_fail(step: &Step) -> bool {
     match &step.op {
-        Op::Filter(_) | Op::FilterX(_) | Op::Parse(_) | Op::Fork(_) => true,
+        Op::Filter(_) | Op::FilterX(_) | Op::Parse(_) => true,
+        Op::Fork(branches) => !branches.all_go_on,
         Op::Join(branches) => joins_less(branches),
         Op::Rewrite(_) | Op::Deliver(_) | Op::DeliverOrdered(_) => false,
     }
