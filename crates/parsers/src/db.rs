@@ -31,8 +31,8 @@ use template::{NoScope, Template, TemplateOptions};
 const NOTES_MAX: usize = 30;
 
 const INJECT_MODES: &[Word] = &[
-    Word::new("internal", "Out of internal()."),
     Word::new("pass-through", "On in this log path, in front of the message that caused them."),
+    Word::new("internal", "Out of internal()."),
     Word::new("aggregate-only", "The same, and the messages that were looked up do not go on."),
 ];
 
@@ -72,7 +72,7 @@ pub static DB_PARSER: Component = Component {
         Opt::new(
             "inject-mode",
             Kind::Choice(INJECT_MODES),
-            Preset::Text("internal"),
+            Preset::Text("pass-through"),
             "Where messages go that actions of rules make.",
         ),
         Opt::new(
@@ -133,7 +133,7 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
     let program = b.template(&program).map(|t| Input::of(&t));
     let path = settings.text("file").unwrap_or_default();
     let file = read(path, settings.text("prefix").unwrap_or_default(), settings, b)?;
-    let mode = settings.choice("inject-mode").and_then(InjectMode::named).unwrap_or(InjectMode::Internal);
+    let mode = settings.choice("inject-mode").and_then(InjectMode::named).unwrap_or_default();
     let key = match settings.text("persist-name") {
         Some(name) => name.to_owned(),
         None => format!("db-parser({path})"),

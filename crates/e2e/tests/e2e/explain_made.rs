@@ -122,7 +122,7 @@ fn of_a_context_of_a_pattern_database() {
     penstock.stop();
 }
 
-/// Where db-parser() sends them unless it is told otherwise: they come in as messages of another source.
+/// Where inject-mode(internal) sends them: they come in as messages of another source.
 #[test]
 fn of_what_comes_in_at_internal() {
     let lab = Lab::new();

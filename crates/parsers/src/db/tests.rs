@@ -115,7 +115,7 @@ fn run(made: &dyn Parse, messages: &[&[u8]], secs: i64, cx: &mut FilterContext) 
 
 #[test]
 fn contexts_and_actions() {
-    let made = parser("db-parser(file('actions.xml') inject-mode(pass-through))");
+    let made = parser("db-parser(file('actions.xml'))");
     assert!(made.state().is_some());
     let mut cx = context();
     let mut go = |messages: &[&[u8]], secs| run(&*made, messages, secs, &mut cx);
