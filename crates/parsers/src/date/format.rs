@@ -37,7 +37,13 @@ pub enum Number {
     Hour12,
     Minute,
     Second,
-    /// Read and not used, up to so many digits and this bound: weeks, week days and years of weeks.
+    /// The week of the year; the first one begins with the first such weekday, 0 being Sunday.
+    Week(u8),
+    /// 0 to 6 from Sunday on.
+    Weekday,
+    /// 1 to 7 from Monday on.
+    WeekdayFromMonday,
+    /// Read and not used, up to so many digits and this bound: weeks of ISO 8601 and their years.
     Ignored(u8, u16),
 }
 
@@ -55,6 +61,9 @@ impl Number {
             Number::Hour12 => (2, 1, 12),
             Number::Minute => (2, 0, 59),
             Number::Second => (2, 0, 61),
+            Number::Week(_) => (2, 0, 53),
+            Number::Weekday => (1, 0, 6),
+            Number::WeekdayFromMonday => (1, 1, 7),
             Number::Ignored(digits, max) => (digits, 0, max),
         }
     }
@@ -130,6 +139,10 @@ fn conversion(letter: u8, items: &mut Vec<Item>) -> Option<()> {
     if !several.is_empty() {
         return Some(());
     }
+    // As in syslog-ng, blanks may stand before the offset of `%z`.
+    if letter == b'z' {
+        items.push(Item::Blank);
+    }
     items.push(match letter {
         b'%' => Item::Literal(b'%'),
         b'a' | b'A' => Item::Weekday,
@@ -148,8 +161,11 @@ fn conversion(letter: u8, items: &mut Vec<Item>) -> Option<()> {
         b'p' => Item::AmPm,
         b'S' => Item::Number(Number::Second),
         b's' => Item::Epoch(EPOCH_DIGITS_MAX),
-        b'U' | b'W' | b'V' => Item::Number(Number::Ignored(2, 53)),
-        b'u' | b'w' => Item::Number(Number::Ignored(1, 7)),
+        b'U' => Item::Number(Number::Week(0)),
+        b'u' => Item::Number(Number::WeekdayFromMonday),
+        b'V' => Item::Number(Number::Ignored(2, 53)),
+        b'W' => Item::Number(Number::Week(1)),
+        b'w' => Item::Number(Number::Weekday),
         b'Y' => Item::Number(Number::Year),
         b'y' => Item::Number(Number::YearOfCentury),
         // As in syslog-ng, each takes offsets and names.

@@ -12,6 +12,10 @@ pub struct Fields {
     month: Option<u8>,
     day: Option<u8>,
     day_of_year: Option<u16>,
+    /// The week, and the weekday with which weeks begin.
+    week: Option<(u8, u8)>,
+    /// From Sunday on.
+    weekday: Option<u8>,
     hour: Option<u8>,
     pm: Option<bool>,
     minute: u8,
@@ -68,7 +72,11 @@ impl Fields {
             Item::Literal(byte) => text.strip_prefix(&[byte]),
             Item::Blank => Some(text.trim_ascii_start()),
             Item::Number(number) => self.number(number, text),
-            Item::Weekday => word(text, &DAY_NAMES).map(|(_, rest)| rest),
+            Item::Weekday => {
+                let (weekday, rest) = word(text, &DAY_NAMES)?;
+                self.weekday = Some(weekday as u8);
+                Some(rest)
+            }
             Item::Month => {
                 let (month, rest) = word(text, &MONTH_NAMES)?;
                 self.month = Some(month as u8 + 1);
@@ -135,6 +143,8 @@ impl Fields {
             Number::Hour12 => self.hour = Some(small),
             Number::Minute => self.minute = small,
             Number::Second => self.second = small,
+            Number::Week(begins) => self.week = Some((small, begins)),
+            Number::Weekday | Number::WeekdayFromMonday => self.weekday = Some(small % 7),
             Number::Ignored(..) => {}
         }
         Some(rest)
@@ -179,6 +189,19 @@ impl Fields {
         }
     }
 
+    /// Days from the first of the year to a date that is said by its week; without a weekday, to the week's
+    /// first day. As in syslog-ng a Sunday stands before the Monday that begins its week.
+    fn day_by_week(&self) -> Option<i64> {
+        let (Some(year), Some((week, begins))) = (self.said_year(), self.week) else { return None };
+        if self.month.is_some() && self.day.is_some() {
+            return None;
+        }
+        let first = Civil { year, month: 1, day: 1, hour: 0, min: 0, sec: 0 }.weekday();
+        let first_week = (7 + i64::from(begins) - i64::from(first)) % 7;
+        let in_week = i64::from(self.weekday.unwrap_or(begins)) - i64::from(begins);
+        Some(first_week + (i64::from(week) - 1) * 7 + in_week)
+    }
+
     /// The wall clock time; a date that is not said is today's, a year the nearest, a time midnight. A day
     /// that its month does not have is counted on into the next.
     pub fn complete(&self, today: &Civil) -> Civil {
@@ -195,10 +218,9 @@ impl Fields {
             min: self.minute,
             sec: self.second,
         };
-        if let Some(day_of_year) = self.day_of_year {
-            let secs =
-                Civil { hour: 0, min: 0, sec: 0, ..wall }.seconds() + i64::from(day_of_year - 1) * 86_400;
-            let date = Civil::from_seconds(secs);
+        if let Some(days) = self.day_of_year.map(|day| i64::from(day) - 1).or_else(|| self.day_by_week()) {
+            let first = Civil { hour: 0, min: 0, sec: 0, ..wall };
+            let date = Civil::from_seconds(first.seconds() + days * 86_400);
             return Civil { year: date.year, month: date.month, day: date.day, ..wall };
         }
         let said = year.is_some() || self.day.is_some();
