@@ -161,7 +161,7 @@ impl ValuePairs {
         for pair in &mut statics {
             if let Source::Fixed { text, kind, is_meant } = &mut pair.source {
                 let value = Value { bytes: text, kind: pair.hint.unwrap_or(*kind) };
-                *is_meant = self.takes(value);
+                *is_meant = self.takes(value, pair.hint);
                 *kind = pair.hint.unwrap_or(self.cast(Some(value)).kind);
             }
         }

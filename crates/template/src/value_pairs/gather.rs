@@ -85,7 +85,7 @@ impl<'a> Finding<'a, '_> {
 
     #[inline(never)]
     fn other(&mut self, key: u64, value: Option<Value<'a>>) {
-        let value = value.filter(|v| self.pairs.takes(*v));
+        let value = value.filter(|v| self.pairs.takes(*v, None));
         let word = key << 1 | u64::from(value.is_some());
         self.push(Found { word, ..self.pairs.cast(value) });
     }
@@ -145,14 +145,17 @@ impl ValuePairs {
         !self.omit_empty || !bytes.is_empty()
     }
 
+    /// Whether a value is meant, which the pair may give the type `hint`.
     #[inline]
-    pub(super) fn takes(&self, value: Value<'_>) -> bool {
+    pub(super) fn takes(&self, value: Value<'_>, hint: Option<ValueType>) -> bool {
         // Most values are text.
         if value.kind == ValueType::String {
             return !self.omit_empty || !value.bytes.is_empty();
         }
         let bytes = matches!(value.kind, ValueType::Bytes | ValueType::Protobuf);
-        let fits = !self.drop_wrong || crate::json::fits(value.kind, value.bytes);
+        // A text fits, whatever it was.
+        let is_text = hint.is_none() && self.cast == Cast::Yes;
+        let fits = !self.drop_wrong || is_text || crate::json::fits(value.kind, value.bytes);
         (!self.omit_empty || !value.bytes.is_empty()) && (self.include_bytes || !bytes) && fits
     }
 
@@ -237,7 +240,7 @@ impl ValuePairs {
     #[inline(never)]
     fn other<'a>(&self, pair: &Static, value: Option<Value<'a>>, finding: &mut Finding<'a, '_>) {
         let value = value.map(|v| Value { bytes: v.bytes, kind: pair.hint.unwrap_or(v.kind) });
-        let value = value.filter(|v| self.takes(*v));
+        let value = value.filter(|v| self.takes(*v, pair.hint));
         let word = u64::from(value.is_some());
         finding.push(match (value, pair.hint) {
             (Some(Value { bytes, kind }), Some(_)) => Found { bytes, kind, word },

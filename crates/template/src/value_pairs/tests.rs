@@ -248,6 +248,12 @@ fn types() {
         let opts = TemplateOptions { on_error, ..TemplateOptions::default() };
         assert_eq!(render_with("$(format-json a=int(1) b=int(x) c=boolean(T))", &opts, &batch), expected);
     }
+    // What is written as a text is of its type.
+    let opts = TemplateOptions { on_error: OnError::DropProperty, ..TemplateOptions::default() };
+    let wrong = "$(format-json --cast --key .a.bad b=int(x))|$(format-json --key .a.bad b=int(x))";
+    let mut bad = typed();
+    set(&mut bad, ".a.bad", "x", ValueType::Int);
+    assert_eq!(render_with(wrong, &opts, &bad), "{\"_a\":{\"bad\":\"x\"}}|{}");
     let old = TemplateOptions { version: (3, 38), ..TemplateOptions::default() };
     assert_eq!(
         render_with("$(format-json --key .a.int x=int(1) LEVEL_NUM)", &old, &batch),
