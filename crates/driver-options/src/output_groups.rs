@@ -49,8 +49,9 @@ pub static TEMPLATE: Group = Group {
             "on-error",
             Kind::Choice(parsers::ON_ERROR),
             Preset::Global("on-error"),
-            "What becomes of a value that is not of its type where types are written, as in `$(format-json)`: the output of the \
-             function is empty, the value is left out, or it is written as a text.",
+            "What becomes of a value that is not of the type that the template gives it, as in `$(format-json n=int($x))`: the \
+             output of the function is empty, the value is left out, or it is written as a text. A value of the message that is not \
+             of its own type is left out as well, and else written as a text.",
         ),
     ],
 };

@@ -174,7 +174,7 @@ const READER_OPTIONS: &[Opt] = &[
         "trim-large-messages",
         Kind::Bool,
         Preset::Global("trim-large-messages"),
-        "Cut messages longer than log-msg-size() and go on with the next one.",
+        "Cut a message whose length comes before it to log-msg-size() and go on with the next one, instead of closing the connection.",
     ),
     Opt::new(
         "log-fetch-limit",
@@ -198,7 +198,7 @@ const READER_OPTIONS: &[Opt] = &[
         "time-zone",
         Kind::Zone,
         Preset::Global("recv-time-zone"),
-        "The zone of timestamps that do not say one.",
+        "The zone of timestamps that do not say one, and of the time of receipt where it stands for one.",
     ),
     Opt::new(
         "default-severity",

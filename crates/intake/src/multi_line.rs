@@ -50,8 +50,6 @@ pub struct MultiLine {
     skipping: bool,
     /// The next bytes go on in a line whose beginning was handed out.
     mid_line: bool,
-    /// The rest of the message in work is dropped: trim-large-messages(yes).
-    cut: bool,
     truncated: u64,
 }
 
@@ -66,7 +64,6 @@ impl MultiLine {
             scanned: 0,
             skipping: false,
             mid_line: false,
-            cut: false,
             truncated: 0,
         }
     }
@@ -78,7 +75,7 @@ impl MultiLine {
     /// Whether another one can go on with the tail, and whether that has to skip what comes before the next
     /// message.
     pub fn is_at_border(&self) -> Option<bool> {
-        (!self.mid_line && !self.cut).then_some(self.skipping)
+        (!self.mid_line).then_some(self.skipping)
     }
 
     pub fn take_truncated(&mut self) -> u64 {
@@ -94,9 +91,6 @@ impl MultiLine {
             start = self.line(text, start, at..at + length, sink);
             self.mid_line = false;
             at += length + 1;
-        }
-        if self.cut {
-            start = at;
         }
         if at - start > limit {
             start = self.split(text.get(..at).unwrap_or(text), start, sink);
@@ -133,7 +127,7 @@ impl MultiLine {
         let kind = match (self.mid_line, self.skipping) {
             (true, true) => Line::Dropped,
             (true, false) => Line::Belongs,
-            _ => self.classify(text.get(line).unwrap_or_default(), at > start || self.cut),
+            _ => self.classify(text.get(line).unwrap_or_default(), at > start),
         };
         match kind {
             Line::Belongs => start,
@@ -213,15 +207,12 @@ impl MultiLine {
     }
 
     fn emit(&mut self, text: &[u8], start: usize, end: usize, sink: &mut impl FnMut(Span)) {
-        if std::mem::take(&mut self.cut) || end <= start {
+        if end <= start {
             return;
         }
         let mut start = start;
         if end.saturating_sub(start) > self.options.log_msg_size {
             start = self.split(text.get(..end).unwrap_or(text), start, sink);
-            if std::mem::take(&mut self.cut) {
-                return;
-            }
         }
         let mut end = end;
         while end > start && matches!(text.get(end - 1), Some(b'\r' | b'\n' | 0)) {
@@ -232,21 +223,13 @@ impl MultiLine {
         }
     }
 
-    /// Hands out full pieces until the rest fits, or one only when the rest is to be dropped. Returns where
-    /// the rest begins.
+    /// Hands out full pieces until the rest fits. Returns where the rest begins.
     fn split(&mut self, text: &[u8], mut start: usize, sink: &mut impl FnMut(Span)) -> usize {
         let limit = self.options.log_msg_size;
         while text.len() - start > limit {
-            if self.cut {
-                return text.len();
-            }
             self.truncated += 1;
             sink(Span::new(start, limit));
             start += limit;
-            if self.options.trim_large_messages {
-                self.cut = true;
-                return text.len();
-            }
         }
         start
     }

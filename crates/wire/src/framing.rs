@@ -40,7 +40,9 @@ pub struct FramerOptions {
     pub log_msg_size: usize,
     /// Keep empty messages: `flags(empty-lines)`.
     pub empty_lines: bool,
-    /// Cut a message that is too long and drop its rest: `trim-large-messages(yes)`.
+    /// Cut a message that is too long and drop its rest, where its length comes before it:
+    /// `trim-large-messages(yes)`. Lines are split as without it, as in syslog-ng (golden case
+    /// parse/long-lines-trim).
     pub trim_large_messages: bool,
 }
 
@@ -106,15 +108,6 @@ impl fmt::Display for FrameError {
 
 impl std::error::Error for FrameError {}
 
-/// What is to be thrown away before the next frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Skip {
-    Nothing,
-    /// Everything up to the end of the line.
-    Line,
-    Bytes(u64),
-}
-
 /// The framing state of one connection.
 #[derive(Clone, Debug)]
 pub struct Framer {
@@ -123,7 +116,8 @@ pub struct Framer {
     framing: Framing,
     /// Bytes of the tail that are known to hold no end of line. `scanned <= tail length`.
     scanned: usize,
-    skip: Skip,
+    /// Bytes of the rest of a message that was cut: thrown away before the next frame.
+    skip: u64,
     truncated: u64,
     /// Frames that may still be handed out: see [`Framer::scan_some`].
     left: usize,
@@ -132,14 +126,7 @@ pub struct Framer {
 impl Framer {
     pub fn new(options: FramerOptions) -> Framer {
         let options = FramerOptions { log_msg_size: options.log_msg_size.max(1), ..options };
-        Framer {
-            options,
-            framing: options.framing,
-            scanned: 0,
-            skip: Skip::Nothing,
-            truncated: 0,
-            left: usize::MAX,
-        }
+        Framer { options, framing: options.framing, scanned: 0, skip: 0, truncated: 0, left: usize::MAX }
     }
 
     /// How frames are told apart; `Auto` until the first bytes have decided.
@@ -149,7 +136,7 @@ impl Framer {
 
     /// What comes next is the rest of a message that was too long, and will be thrown away.
     pub fn is_skipping(&self) -> bool {
-        self.skip != Skip::Nothing
+        self.skip > 0
     }
 
     /// The longest tail [`Framer::scan`] can leave is shorter than this: a buffer with this much room always
@@ -236,17 +223,19 @@ impl Framer {
         mut sink: impl FnMut(Span),
     ) -> Result<(), FrameError> {
         let waiting = text.len().saturating_sub(start);
-        let skip = std::mem::replace(&mut self.skip, Skip::Nothing);
         self.scanned = 0;
-        match (self.framing, skip) {
-            // The rest of a message that was cut: counted when it was handed out.
-            (_, Skip::Line | Skip::Bytes(_)) | (Framing::Datagram, _) => Ok(()),
-            (Framing::OctetCounting | Framing::Records(_) | Framing::Blocks(_), _) => match waiting {
+        // The rest of a message that was cut: counted when it was handed out.
+        if std::mem::take(&mut self.skip) > 0 {
+            return Ok(());
+        }
+        match self.framing {
+            Framing::Datagram => Ok(()),
+            Framing::OctetCounting | Framing::Records(_) | Framing::Blocks(_) => match waiting {
                 0 => Ok(()),
                 _ => Err(FrameError::Unfinished { waiting }),
             },
             // Only digits so far: a line after all.
-            (Framing::Lines | Framing::LinesWithNuls | Framing::NulTerminated | Framing::Auto, _) => {
+            Framing::Lines | Framing::LinesWithNuls | Framing::NulTerminated | Framing::Auto => {
                 if waiting > 0 {
                     self.emit(text, start, text.len(), &mut sink);
                 }
@@ -271,39 +260,25 @@ impl Framer {
                 return at;
             }
             self.left -= 1;
-            if self.skip == Skip::Line {
-                self.skip = Skip::Nothing;
-            } else {
-                if end - at > limit {
-                    at = self.split(at, end, sink);
-                }
-                if self.skip == Skip::Line {
-                    self.skip = Skip::Nothing;
-                } else {
-                    self.emit(text, at, end, sink);
-                }
+            if end - at > limit {
+                at = self.split(at, end, sink);
             }
+            self.emit(text, at, end, sink);
             at = end + 1;
             from = at;
-        }
-        if self.skip == Skip::Line {
-            return text.len();
         }
         if self.left == 0 {
             return at;
         }
         if text.len().saturating_sub(at) > limit {
             at = self.split(at, text.len(), sink);
-            if self.skip == Skip::Line {
-                return text.len();
-            }
         }
         self.scanned = text.len().saturating_sub(at);
         at
     }
 
     /// `at..end` holds no end of line and is longer than the limit: hands out full pieces until the rest
-    /// fits, or the first one only when the rest is to be dropped. Returns where the rest begins.
+    /// fits. Returns where the rest begins.
     #[cold]
     fn split(&mut self, mut at: usize, end: usize, sink: &mut impl FnMut(Span)) -> usize {
         let limit = self.options.log_msg_size;
@@ -312,10 +287,6 @@ impl Framer {
             self.left = self.left.saturating_sub(1);
             sink(Span::new(at, limit));
             at += limit;
-            if self.options.trim_large_messages {
-                self.skip = Skip::Line;
-                return end;
-            }
         }
         at
     }
@@ -339,14 +310,11 @@ impl Framer {
         let limit = self.options.log_msg_size;
         let mut at = start;
         loop {
-            if let Skip::Bytes(left) = self.skip {
-                let here = left.min((text.len() - at) as u64);
-                at += here as usize;
-                if here < left {
-                    self.skip = Skip::Bytes(left - here);
-                    return Ok(at);
-                }
-                self.skip = Skip::Nothing;
+            let here = self.skip.min((text.len() - at) as u64);
+            at += here as usize;
+            self.skip -= here;
+            if self.skip > 0 {
+                return Ok(at);
             }
             let Some((count, digits)) = count(text.get(at..).unwrap_or_default())? else { return Ok(at) };
             let body = at + digits + 1;
@@ -363,7 +331,7 @@ impl Framer {
             self.left -= 1;
             if count > limit as u64 {
                 self.truncated += 1;
-                self.skip = Skip::Bytes(count - limit as u64);
+                self.skip = count - limit as u64;
             }
             if size > 0 || self.options.empty_lines {
                 sink(Span::new(body, size));

@@ -224,7 +224,7 @@ static LIMITS: Group = Group {
             "trim-large-messages",
             Kind::Bool,
             Preset::Bool(false),
-            "Cut messages longer than log-msg-size() and go on with the next one.",
+            "Cut a message whose length comes before it to log-msg-size() and go on with the next one, instead of closing the connection.",
         ),
         Opt::new(
             "log-fifo-size",
