@@ -33,7 +33,8 @@ pub(crate) fn reply(question: &[u8]) -> Option<Vec<u8>> {
     }))
 }
 
-/// A tuple with the value, or without one; the keys; None for what cannot be done.
+/// A tuple with the value, or without one; the keys; a text that says which bound it is beyond; None for what
+/// cannot be done.
 fn answer(count: u32, reader: &mut Reader<'_>, store: &Store) -> Result<Vec<u8>, Malformed> {
     let mut out = Vec::new();
     let text = |reader: &mut Reader<'_>| match reader.item()? {
@@ -65,12 +66,10 @@ fn answer(count: u32, reader: &mut Reader<'_>, store: &Store) -> Result<Vec<u8>,
                 Item::Int(number) => marshal::int(number, &mut value),
                 _ => return Err(Malformed),
             }
-            store.put(key.as_bytes(), &value);
-            // Too long, or too many: the file has said so.
-            if store.get(key.as_bytes()).as_deref() != Some(value.as_slice()) {
-                return Err(Malformed);
+            match store.try_put(key.as_bytes(), &value) {
+                Ok(()) => marshal::tuple(0, &mut out),
+                Err(too_much) => marshal::text(&too_much.to_string(), &mut out),
             }
-            marshal::tuple(0, &mut out);
         }
         ("remove", 4) => {
             store.remove(format!("{prefix}{}", text(reader)?).as_bytes());
@@ -115,6 +114,8 @@ mod tests {
         assert_eq!(ask(&["persist", "remove", "a", "k"], None), empty);
         assert_eq!(ask(&["persist", "get", "a", "k"], None), empty);
         assert_eq!(ask(&["persist", "get", "a\0b", "k"], None), b"N");
+        let long = ask(&["persist", "set", "a", &"k".repeat(9000)], Some(5));
+        assert!(String::from_utf8_lossy(&long).contains("has at most 8192 bytes"), "{long:?}");
         assert_eq!(reply(&question(&["need", "HOST"], None)), None);
         let whole = question(&["persist", "set", "a", "k"], Some(1));
         (0..whole.len()).for_each(|cut| assert_ne!(reply(&whole[..cut]).as_deref(), Some(&empty[..])));

@@ -12,7 +12,7 @@ class Persist:
     def __init__(self, persist_name: str, defaults: dict = None):
         if not isinstance(persist_name, str) or not persist_name or "\0" in persist_name:
             raise ValueError("the name of a Persist is a str")
-        self.persist_name = persist_name
+        self.persist_name = str.__str__(persist_name)
         for key, value in (defaults or {}).items():
             if key not in self:
                 self[key] = value
@@ -21,6 +21,8 @@ class Persist:
         answer = _wire.wire.ask("persist", what, self.persist_name, *more)
         if answer is None:
             raise OSError("the state file does not take this")
+        if answer.__class__ is str:
+            raise OSError(answer)
         return answer
 
     def __getitem__(self, key: str):
@@ -31,7 +33,7 @@ class Persist:
 
     def __setitem__(self, key: str, value) -> None:
         if isinstance(value, str):
-            value = str(value)
+            value = str.__str__(value)
         elif isinstance(value, (bytes, bytearray)):
             value = bytes(value)
         elif isinstance(value, int):
@@ -70,4 +72,4 @@ class Persist:
 def _key(key):
     if not isinstance(key, str):
         raise TypeError("the keys of a Persist are str")
-    return str(key)
+    return str.__str__(key)

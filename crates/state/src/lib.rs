@@ -5,6 +5,8 @@ mod checksum;
 mod live;
 mod log;
 mod store;
+mod too_much;
 
 pub use live::Live;
 pub use store::Store;
+pub use too_much::TooMuch;

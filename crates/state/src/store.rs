@@ -1,7 +1,8 @@
 //! The map and its file: each change is appended with one write, so that a killed process loses none; when
 //! the file has grown far beyond what it holds, it is written anew beside itself and renamed.
 
-use crate::log::{self, Change, HEADER, NAME_MAX, VALUE_MAX};
+use crate::log::{self, Change, HEADER};
+use crate::too_much::TooMuch;
 use parking_lot::Mutex;
 use rustix::fs::FlockOperation;
 use std::collections::HashMap;
@@ -11,7 +12,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Names in the map; a further one is refused and said.
-const ENTRIES_MAX: usize = 1 << 20;
+pub(crate) const ENTRIES_MAX: usize = 1 << 20;
 /// A file smaller than this is never written anew.
 const REWRITE_MIN: u64 = 1 << 20;
 /// A file is written anew when it is so many times as large as what it holds.
@@ -121,31 +122,34 @@ impl Store {
     /// Remembers a value. What cannot be remembered (too long, too many, disk full) is said; the map in
     /// memory goes on.
     pub fn put(&self, name: &[u8], value: &[u8]) {
-        let mut inner = self.inner.lock();
-        let is_new = !inner.map.contains_key(name);
-        if name.len() > NAME_MAX || value.len() > VALUE_MAX || (is_new && inner.map.len() >= ENTRIES_MAX) {
-            drop(inner);
-            oplog::limited("state-full", oplog::Level::Error, "The state file takes no more names", &[]);
-            return;
+        if let Err(too_much) = self.try_put(name, value) {
+            too_much.say();
         }
+    }
+
+    /// The same, where the caller says what is too long or too many.
+    pub fn try_put(&self, name: &[u8], value: &[u8]) -> Result<(), TooMuch> {
+        let mut inner = self.inner.lock();
+        TooMuch::of(name, value, inner.map.len() < ENTRIES_MAX || inner.map.contains_key(name))?;
         inner.change([Change { name, value: Some(value) }]);
+        Ok(())
     }
 
     /// The same for many names in one write.
     pub fn put_all<'a>(&self, changes: impl Iterator<Item = (&'a [u8], &'a [u8])>) {
         let mut inner = self.inner.lock();
         let mut room = ENTRIES_MAX.saturating_sub(inner.map.len());
-        let mut left_out = false;
+        let mut left_out = None;
         let fits = changes.filter(|(name, value)| {
-            let fits = name.len() <= NAME_MAX && value.len() <= VALUE_MAX && room > 0;
+            let too_much = TooMuch::of(name, value, room > 0).err();
             room = room.saturating_sub(1);
-            left_out |= !fits;
-            fits
+            left_out = left_out.or(too_much);
+            too_much.is_none()
         });
         inner.change(fits.map(|(name, value)| Change { name, value: Some(value) }));
         drop(inner);
-        if left_out {
-            oplog::limited("state-full", oplog::Level::Error, "The state file takes no more names", &[]);
+        if let Some(too_much) = left_out {
+            too_much.say();
         }
     }
 

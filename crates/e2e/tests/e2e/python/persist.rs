@@ -22,6 +22,8 @@ fn config(word: &str) -> String {
          \x20       self.state[\"word\"] = \"{word}\"\n\
          \x20       try: self.state[\"list\"] = []\n\
          \x20       except TypeError: pass\n\
+         \x20       try: self.state[\"long\"] = \"x\" * 66000\n\
+         \x20       except OSError as error: assert \"at most 65536 bytes\" in str(error), error\n\
          \x20       return True\n\
          class Sent(syslogng.LogDestination):\n\
          \x20   def send(self, msg):\n\
