@@ -100,7 +100,13 @@ impl Account {
                     _ => None,
                 });
                 self.refused(refused, delivered, words.unwrap_or_default(), now);
-                if again > 0 {
+                let held = verdicts.iter().find_map(|verdict| match verdict {
+                    Verdict::Hold(why) => Some(&**why),
+                    _ => None,
+                });
+                if let Some(why) = held {
+                    self.hold(why, now);
+                } else if again > 0 {
                     self.pace.failed(Kind::Busy, after, now);
                     self.say("Destination takes some messages later", "the server has no room for them", now);
                 }
@@ -127,10 +133,14 @@ impl Account {
             }
             Outcome::Hold(why) => {
                 self.runs.again(id, false);
-                self.pace.hold(now);
-                self.say("Destination takes nothing until something is done about it", &why, now);
+                self.hold(&why, now);
             }
         }
+    }
+
+    fn hold(&mut self, why: &str, now: Instant) {
+        self.pace.hold(now);
+        self.say("Destination takes nothing until something is done about it", why, now);
     }
 
     fn succeeded(&mut self, now: Instant) {

@@ -55,6 +55,8 @@ pub enum Verdict {
     Refused(Box<str>),
     /// To be sent again, in its order.
     Again,
+    /// The same, and nothing moves until somebody has done something about this: [`Outcome::Hold`].
+    Hold(Box<str>),
 }
 
 /// What speaks to a server. All calls come from one worker at a time, and none of them may wait.

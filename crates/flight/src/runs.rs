@@ -129,7 +129,7 @@ impl Runs {
                 let (at, state) = match verdicts.next() {
                     Some(Verdict::Delivered) => (0, State::Delivered),
                     Some(Verdict::Refused(why)) => (1, State::Refused(Arc::from(&**why))),
-                    Some(Verdict::Again) | None => (2, State::Back),
+                    Some(Verdict::Again | Verdict::Hold(_)) | None => (2, State::Back),
                 };
                 counts[at] += 1;
                 append(list, Run { messages: 1, state, ..run.clone() });

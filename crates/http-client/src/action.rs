@@ -33,7 +33,8 @@ impl Action {
 pub struct Actions(pub Vec<(u16, Action)>);
 
 impl Actions {
-    fn of(&self, status: u16) -> Option<Action> {
+    /// What the configuration says of a status.
+    pub fn of(&self, status: u16) -> Option<Action> {
         self.0.iter().rev().find(|(code, _)| *code == status).map(|(_, action)| *action)
     }
 

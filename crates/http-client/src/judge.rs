@@ -70,7 +70,7 @@ impl Judge {
         }
         let read = match self {
             Judge::Status => None,
-            Judge::Elasticsearch => elasticsearch::read(answer, messages),
+            Judge::Elasticsearch => elasticsearch::read(answer, actions, messages),
             Judge::OpenObserve => openobserve::read(answer),
             Judge::PubSub => pubsub::read(answer, messages),
             Judge::Splunk => splunk::read(answer, messages),

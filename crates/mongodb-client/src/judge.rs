@@ -135,6 +135,7 @@ mod tests {
                 Verdict::Delivered => "there",
                 Verdict::Refused(_) => "refused",
                 Verdict::Again => "again",
+                Verdict::Hold(_) => "hold",
             })
             .collect();
         assert_eq!(shown, expected, "{said}");

@@ -328,6 +328,38 @@ fn items_of_a_bulk_request_are_judged_one_by_one() {
     penstock.stop();
 }
 
+/// An index that is blocked, or missing, is not the documents' fault.
+#[test]
+fn an_index_that_takes_nothing_holds_everything_and_drops_nothing() {
+    for item in [
+        "{\"index\":{\"status\":403,\"error\":{\"type\":\"cluster_block_exception\",\"reason\":\"index blocked\"}}}",
+        "{\"index\":{\"status\":404,\"error\":{\"type\":\"index_not_found_exception\",\"reason\":\"no such index\"}}}",
+    ] {
+        let lab = Lab::new();
+        let (taken, is_blocked) = (Taken::default(), Arc::new(AtomicBool::new(true)));
+        let (there, blocked) = (taken.clone(), Arc::clone(&is_blocked));
+        let server = HttpServer::start(0, move |request| {
+            if blocked.load(Ordering::SeqCst) {
+                let items = vec![item; request.lines().len()].join(",");
+                return Reply::new(200).body(format!("{{\"errors\":true,\"items\":[{items}]}}"));
+            }
+            there.take(request).body("{\"errors\":false}")
+        });
+        let options = "batch-lines(20) response-adapter(elasticsearch)";
+        let mut penstock = Penstock::start(&lab, &config(server.port(), options));
+        feed(&lab, 100);
+        penstock.wait_log("Destination takes nothing until something is done about it");
+        wait_until("another try", || server.requests().len() >= 3);
+        let ledger =
+            penstock.wait_ledger(|ledger| (ledger.waiting() < 100).then(|| "not all wait".to_owned()));
+        assert_eq!(ledger.destination("away").dropped, 0, "{ledger}");
+        is_blocked.store(false, Ordering::SeqCst);
+        penstock.wait_settled(100).assert_nothing_lost();
+        assert_eq!(taken.assert_all(100), 0);
+        penstock.stop();
+    }
+}
+
 #[test]
 fn what_is_wrong_in_the_configuration_is_said() {
     let lab = Lab::new();

@@ -1,4 +1,5 @@
 use super::*;
+use crate::action::Action;
 use flight::Verdict;
 
 /// Verdicts as letters; the outcome's kind where there are none.
@@ -10,6 +11,7 @@ fn shown(judge: Judge, status: u16, body: &str, messages: usize) -> String {
                 Verdict::Delivered => '+',
                 Verdict::Refused(_) => '-',
                 Verdict::Again => '<',
+                Verdict::Hold(_) => '|',
             })
             .collect(),
         other => format!("{other:?}").split([' ', '(', '{']).next().unwrap_or_default().to_owned(),
@@ -30,6 +32,42 @@ fn elasticsearch_judges_each_item() {
     check(400, r#"{"error":{"reason":"must be terminated by a newline"}}"#, "Split");
     check(401, "", "Hold");
     check(429, "", "Again");
+}
+
+#[test]
+fn elasticsearch_holds_for_the_state_of_an_index_or_a_login() {
+    let item = |status: u16, kind: &str| {
+        format!(r#"{{"index":{{"status":{status},"error":{{"type":"{kind}","reason":"no"}}}}}}"#)
+    };
+    let check = |items: [String; 2], expected| {
+        let body = format!(r#"{{"errors":true,"items":[{}]}}"#, items.join(","));
+        assert_eq!(shown(Judge::Elasticsearch, 200, &body, 2), expected, "{body}");
+    };
+    let taken = || r#"{"index":{"status":201}}"#.to_owned();
+    let both = |status, kind| [item(status, kind), item(status, kind)];
+    check(both(403, "cluster_block_exception"), "||");
+    check(both(404, "index_not_found_exception"), "||");
+    check(both(403, "security_exception"), "||");
+    check(both(401, "security_exception"), "||");
+    check([item(400, "mapper_parsing_exception"), item(404, "index_not_found_exception")], "-|");
+    check([item(429, "es_rejected_execution_exception"), item(403, "security_exception")], "<|");
+    // Where others are taken, it is the name that this message has made for its index.
+    check([taken(), item(404, "index_not_found_exception")], "+-");
+    check([taken(), item(403, "security_exception")], "+-");
+    check([taken(), item(403, "cluster_block_exception")], "+|");
+    check([taken(), item(401, "security_exception")], "+|");
+}
+
+#[test]
+fn what_would_hold_is_what_the_configuration_says_of_its_status() {
+    let actions = Actions(vec![(404, Action::Drop), (403, Action::Retry)]);
+    let body = r#"{"errors":true,"items":[{"index":{"status":404,"error":{"type":"a","reason":"b"}}},{"index":{"status":403}},
+        {"index":{"status":401}}]}"#;
+    let outcome = Judge::Elasticsearch.outcome(&Answer::of(200, body), &actions, 3);
+    let Outcome::Judged { verdicts, .. } = outcome else { panic!("{outcome:?}") };
+    assert!(
+        matches!(&verdicts[..], [Verdict::Refused(why), Verdict::Again, Verdict::Hold(_)] if &**why == "404 a: b")
+    );
 }
 
 #[test]
