@@ -11,6 +11,7 @@
 //! `event` say, with [`Unacked::acknowledge`]. After a connection broke, [`Unacked::reset`] makes everything
 //! be sent again. While something is not acknowledged `write` returns [`Unacked::status`].
 
+use engine::ledger::Reason;
 use engine::{Chunk, Progress, Status};
 use std::collections::VecDeque;
 
@@ -54,6 +55,27 @@ impl Unacked {
     pub fn reset(&mut self) {
         self.stale = true;
         self.in_flight = self.acknowledged;
+    }
+
+    /// The first message that the peer has not acknowledged, where the queue has it at hand.
+    pub fn first<'a>(&self, chunks: &'a mut VecDeque<Chunk>) -> Option<(usize, &'a mut Chunk)> {
+        if self.acknowledged > 0 || self.stale || self.in_flight == 0 {
+            return None;
+        }
+        chunks.iter_mut().enumerate().find(|(_, chunk)| chunk.sent() > 0)
+    }
+
+    /// The peer will never take that message: it is dropped.
+    pub fn drop_first(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>, why: &str) {
+        let Some((at, chunk)) = self.first(chunks) else { return };
+        chunk.say_dropped(0..1, Reason::Refused, why);
+        progress.refused(why, chunk.front().unwrap_or_default());
+        let gone = chunk.acknowledge(1).messages;
+        let is_empty = chunk.is_empty();
+        self.in_flight -= gone;
+        if is_empty && let Some(chunk) = chunks.remove(at) {
+            progress.finished(chunk);
+        }
     }
 
     /// Delivers what is acknowledged. Returns `false` when the last `write` did not come to its end: the
@@ -227,6 +249,21 @@ mod tests {
         desk.unacked.reset();
         desk.chunks.push_back(rest);
         assert_eq!((desk.write(9), desk.delivered().0), (String::new(), 4));
+    }
+
+    #[test]
+    fn the_first_message_is_dropped_where_it_is_at_hand() {
+        let mut desk = Desk::new(&[&["a", "b"], &["c"]]);
+        assert_eq!(desk.write(9), "abc");
+        assert!(desk.unacked.acknowledge(1));
+        assert!(desk.unacked.first(&mut desk.chunks).is_none(), "what is acknowledged comes first");
+        assert_eq!(desk.write(0), "");
+        assert_eq!(desk.unacked.first(&mut desk.chunks).expect("at hand").1.front(), Some(&b"b"[..]));
+        let mut progress = Progress::new(&desk.counters);
+        desk.unacked.drop_first(&mut desk.chunks, &mut progress, "no");
+        assert_eq!((desk.counters.dropped.value(Reason::Refused), desk.unacked.messages()), (1, 1));
+        assert!(desk.unacked.acknowledge(1));
+        assert_eq!((desk.write(9), desk.delivered().0, desk.chunks.len()), (String::new(), 2, 0));
     }
 
     #[test]

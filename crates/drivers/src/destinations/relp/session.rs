@@ -11,8 +11,27 @@ use wire::relp::{self, Command, Offers, Reader, Response};
 const PIECE_BYTES: usize = 320 * 1024;
 /// Bytes of messages that may be on the way beside what window-size() says.
 const WINDOW_BYTES: usize = 16 << 20;
-/// In the account of messages on the way: this one is answered, and one before it is not.
-const ANSWERED: u32 = 1 << 31;
+/// Of the words with which a server refuses a message so much is kept.
+const WORDS_BYTES_MAX: usize = 256;
+
+/// A frame on the way.
+struct Sent {
+    bytes: u32,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Waiting,
+    /// It is taken, and one before it is not answered.
+    Taken,
+    /// It has to be sent again, once it is the first one.
+    Refused,
+    /// The first one, sent again under this number.
+    Again,
+    /// The same, answered.
+    Passed,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -31,9 +50,10 @@ pub struct RelpSession {
     next: u32,
     /// The number of the message at the front of `flight`.
     first: u32,
-    /// The size of each message on the way, with the mark when it is answered.
-    flight: VecDeque<u32>,
+    flight: VecDeque<Sent>,
     flight_bytes: usize,
+    /// What the server said when it refused a message last.
+    refusal: String,
     /// Frames that are made. `0 <= gone <= out.len()`.
     out: Vec<u8>,
     /// Bytes of them that the kernel has taken.
@@ -48,7 +68,8 @@ pub struct Heard {
     pub acknowledged: usize,
     /// The session was opened with this.
     pub opened: Option<String>,
-    /// The server cannot do anything with the message after those.
+    /// The message after those, which is the first one now, is refused: with these words, or others were
+    /// refused later.
     pub refused: Option<String>,
     /// The server ends the session.
     pub ended: bool,
@@ -68,6 +89,7 @@ impl RelpSession {
             first: 2,
             flight: VecDeque::new(),
             flight_bytes: 0,
+            refusal: String::new(),
             out,
             gone: 0,
             input: Vec::new(),
@@ -97,9 +119,59 @@ impl RelpSession {
         &mut self.input
     }
 
-    /// Whether another message may go.
+    /// Whether another message may go. Behind one that is refused none does, until it is known what to do.
     fn has_room(&self) -> bool {
-        self.phase == Phase::Open && self.flight.len() < self.window && self.flight_bytes < WINDOW_BYTES
+        self.phase == Phase::Open
+            && self.flight.len() < self.window
+            && self.flight_bytes < WINDOW_BYTES
+            && !self.is_refused()
+    }
+
+    /// Whether the first message is refused.
+    pub fn is_refused(&self) -> bool {
+        self.flight.front().is_some_and(|sent| sent.state == State::Refused)
+    }
+
+    /// Whether an answer is still to come.
+    pub fn is_awaiting(&self) -> bool {
+        self.flight.iter().any(|sent| matches!(sent.state, State::Waiting | State::Again))
+    }
+
+    /// Whether the server has taken a message behind the first one.
+    pub fn has_taken(&self) -> bool {
+        self.flight.iter().any(|sent| sent.state == State::Taken)
+    }
+
+    /// Sends the first message once more, which is refused.
+    pub fn send_again(&mut self, message: &[u8]) {
+        relp::message(&mut self.out, self.next, message);
+        self.next = relp::next(self.next);
+        self.flight.push_back(Sent { bytes: 0, state: State::Again });
+    }
+
+    /// The first message is not sent any more. What the server has taken behind it counts.
+    pub fn pass(&mut self, heard: &mut Heard) {
+        if let Some(sent) = self.flight.front_mut() {
+            sent.state = State::Passed;
+            let bytes = std::mem::take(&mut sent.bytes);
+            self.flight_bytes = self.flight_bytes.saturating_sub(bytes as usize);
+            self.settle(heard);
+        }
+    }
+
+    /// Counts what is answered at the front.
+    fn settle(&mut self, heard: &mut Heard) {
+        while let Some(sent) = self.flight.front()
+            && matches!(sent.state, State::Taken | State::Passed)
+        {
+            heard.acknowledged += usize::from(sent.state == State::Taken);
+            self.flight_bytes = self.flight_bytes.saturating_sub(sent.bytes as usize);
+            self.flight.pop_front();
+            self.first = relp::next(self.first);
+            if self.is_refused() {
+                heard.refused = Some(self.refusal.clone());
+            }
+        }
     }
 
     /// Makes frames of messages that were not sent, as many as a piece and the window hold; returns how many.
@@ -111,9 +183,9 @@ impl RelpSession {
             }
             relp::message(&mut self.out, self.next, message);
             self.next = relp::next(self.next);
-            let size = message.len().min(relp::TXNR_MAX as usize);
-            self.flight.push_back(size as u32);
-            self.flight_bytes += size;
+            let bytes = u32::try_from(message.len()).unwrap_or(u32::MAX);
+            self.flight.push_back(Sent { bytes, state: State::Waiting });
+            self.flight_bytes += bytes as usize;
             count += 1;
         }
         count
@@ -138,7 +210,7 @@ impl RelpSession {
         let mut reader = self.reader.clone();
         let mut wrong = None;
         let outcome = reader.scan(&input, |frame| {
-            if wrong.is_none() && heard.refused.is_none() {
+            if wrong.is_none() {
                 wrong = self.frame(frame.txnr, frame.command, frame.data.of(&input), heard).err();
             }
         });
@@ -178,29 +250,43 @@ impl RelpSession {
             Some(distance) => distance,
             None => (txnr + relp::TXNR_MAX).saturating_sub(self.first),
         };
-        let Some(entry) = self.flight.get_mut(distance as usize) else {
+        let Some(sent) = self.flight.get_mut(distance as usize) else {
             // The answer to `close`.
             return match self.phase == Phase::Ended {
                 true => Ok(()),
                 false => Err(Fault::peer(format!("the server answers number {txnr}, which was not sent"))),
             };
         };
-        if response.code != 200 {
-            if distance > 0 {
-                // It is sent again, and refused again, when those before it are through.
-                let why = format!("the server cannot take a message: {} {}", response.code, words());
-                return Err(Fault::peer(why));
+        let is_taken = response.code == 200;
+        let is_again = match (sent.state, is_taken) {
+            (State::Waiting, true) => {
+                sent.state = State::Taken;
+                false
             }
-            heard.refused = Some(format!("{} {}", response.code, words()));
+            (State::Waiting, false) => {
+                sent.state = State::Refused;
+                false
+            }
+            (State::Again, _) => {
+                sent.state = State::Passed;
+                true
+            }
+            // It is answered.
+            _ => return Ok(()),
+        };
+        if !is_taken {
+            let words =
+                String::from_utf8_lossy(response.words.get(..WORDS_BYTES_MAX).unwrap_or(response.words));
+            self.refusal = format!("{} {words}", response.code);
+            if is_again || distance == 0 {
+                heard.refused = Some(self.refusal.clone());
+            }
             return Ok(());
         }
-        *entry |= ANSWERED;
-        while let Some(size) = self.flight.front().filter(|size| **size & ANSWERED != 0) {
-            self.flight_bytes = self.flight_bytes.saturating_sub((size & !ANSWERED) as usize);
-            self.flight.pop_front();
-            self.first = relp::next(self.first);
-            heard.acknowledged += 1;
+        if is_again && let Some(first) = self.flight.front_mut() {
+            first.state = State::Taken;
         }
+        self.settle(heard);
         Ok(())
     }
 }
@@ -273,11 +359,42 @@ mod tests {
     }
 
     #[test]
+    fn a_message_that_is_refused_is_sent_again_and_those_behind_it_are_not() {
+        let mut session = opened(9);
+        let queue = chunk(&["a", "b", "c", "d", "e"]);
+        session.send(&queue);
+        said(&mut session);
+        let answers = b"2 rsp 6 200 OK\n5 rsp 6 200 OK\n4 rsp 6 500 no\n3 rsp 7 500 not\n";
+        let heard = hear(&mut session, answers).expect("good");
+        assert_eq!((heard.acknowledged, heard.refused.as_deref()), (1, Some("500 not")));
+        assert!(session.is_refused() && session.is_awaiting() && session.has_taken());
+        assert_eq!(session.send(&queue), 0, "nothing goes behind it");
+        assert!(hear(&mut session, b"6 rsp 6 200 OK\n").expect("good") == Heard::default());
+        assert!(!session.is_awaiting());
+        // Again, refused again, again and taken.
+        session.send_again(b"b");
+        assert_eq!(said(&mut session), "7 syslog 1 b\n");
+        assert!(session.is_awaiting());
+        let heard = hear(&mut session, b"7 rsp 9 500 never\n").expect("good");
+        assert_eq!((heard.acknowledged, heard.refused.as_deref()), (0, Some("500 never")));
+        session.send_again(b"b");
+        said(&mut session);
+        let heard = hear(&mut session, b"8 rsp 6 200 OK\n").expect("good");
+        assert_eq!((heard.acknowledged, heard.refused.is_some()), (1, true), "the next one is the first now");
+        // That one is given up.
+        let mut heard = Heard::default();
+        session.pass(&mut heard);
+        assert_eq!((heard.acknowledged, heard.refused.is_some()), (2, false));
+        assert_eq!((session.first, session.next, session.flight_bytes, session.flight.len()), (9, 9, 0, 0));
+    }
+
+    #[test]
     fn what_servers_refuse() {
         let mut session = opened(9);
         session.send(&chunk(&["a", "b"]));
         let heard = hear(&mut session, b"2 rsp 6 200 OK\n3 rsp 11 500 no room\n").expect("good");
         assert_eq!((heard.acknowledged, heard.refused.as_deref()), (1, Some("500 no room")));
+        assert!(session.is_refused() && !session.is_awaiting() && !session.has_taken());
         let mut session = RelpSession::new(9);
         assert!(hear(&mut session, b"1 rsp 8 500 busy\n").is_err_and(|e| e.said().contains("500 busy")));
         let mut session = RelpSession::new(9);

@@ -34,6 +34,12 @@ pub struct RelpSink {
     unacked: Unacked,
     /// How often the next message was refused.
     refusals: u32,
+    /// With what words.
+    refusal: String,
+    /// When it is sent again on the same connection.
+    again: Option<Instant>,
+    /// When the outlet will be called for that.
+    timer: Option<Instant>,
 }
 
 impl RelpSink {
@@ -44,6 +50,9 @@ impl RelpSink {
             open: None,
             unacked: Unacked::default(),
             refusals: 0,
+            refusal: String::new(),
+            again: None,
+            timer: None,
         }
     }
 
@@ -78,23 +87,93 @@ impl RelpSink {
         if let Some(software) = &heard.opened {
             self.opened(software, now);
         }
-        if heard.acknowledged > 0 {
-            self.refusals = 0;
-            if !self.unacked.acknowledge(heard.acknowledged) {
-                return self.left("the server answers more than was sent", None, now);
-            }
-        }
-        if let Some(why) = heard.refused {
-            self.refusals += 1;
-            return self.left(&format!("the server cannot take a message: {why}"), None, now);
+        let has_ended = heard.ended;
+        if !self.heard(heard, now) {
+            return;
         }
         match (understood, outcome) {
             (Err(fault), _) => self.left(fault.said(), None, now),
             (_, Err(error)) => self.left("I/O error occurred while reading", Some(&error), now),
-            _ if heard.ended => self.left("the server has ended the session", None, now),
+            _ if has_ended => self.left("the server has ended the session", None, now),
             (_, Ok(false)) => self.left("EOF occurred while idle", None, now),
             _ => {}
         }
+    }
+
+    /// Counts what is answered. `false` when the connection is left because of that.
+    fn heard(&mut self, heard: Heard, now: Instant) -> bool {
+        if heard.acknowledged > 0 {
+            self.refusals = 0;
+            if !self.unacked.acknowledge(heard.acknowledged) {
+                self.left("the server answers more than was sent", None, now);
+                return false;
+            }
+        }
+        if let Some(why) = heard.refused {
+            self.refused(why, now);
+        }
+        true
+    }
+
+    /// The server does not take the next message.
+    fn refused(&mut self, why: String, now: Instant) {
+        self.refusals += 1;
+        self.again = Some(now + self.dialing.options.time_reopen);
+        oplog::limited(
+            "relp-refusal",
+            oplog::Level::Warning,
+            "The server cannot take a message",
+            &[("server", &self.dialing.server_name()), ("reason", &why), ("refusals", &self.refusals)],
+        );
+        self.refusal = why;
+    }
+
+    /// What becomes of a message that the server has refused, once all others on the way are answered. Says
+    /// when it is sent again.
+    fn mend(
+        &mut self,
+        chunks: &mut VecDeque<Chunk>,
+        progress: &mut Progress<'_>,
+        now: Instant,
+    ) -> Option<Instant> {
+        loop {
+            let session = self.open.as_mut().map(|open| &mut open.session)?;
+            if !session.is_refused() || session.is_awaiting() {
+                return None;
+            }
+            let (_, chunk) = self.unacked.first(chunks)?;
+            if self.refusals >= REFUSALS_MAX {
+                let mut heard = Heard::default();
+                session.pass(&mut heard);
+                let why = self.dropped();
+                self.unacked.drop_first(chunks, progress, &why);
+                self.heard(heard, now);
+                continue;
+            }
+            if !session.has_taken() {
+                // It may not be the messages: nothing is doubled by asking another server.
+                let why = format!("the server cannot take a message: {}", self.refusal);
+                self.left(&why, None, now);
+                return None;
+            }
+            if self.again.is_none_or(|at| at <= now) {
+                session.send_again(chunk.front().unwrap_or_default());
+                self.again = None;
+            }
+            return self.again;
+        }
+    }
+
+    /// Says that the next message is dropped. Returns why.
+    fn dropped(&mut self) -> String {
+        self.refusals = 0;
+        oplog::limited(
+            "relp-refused",
+            oplog::Level::Error,
+            "Message dropped, the server refuses it again and again",
+            &[("server", &self.dialing.server_name())],
+        );
+        format!("the server refuses it again and again: {}", self.refusal)
     }
 
     /// The connection is of no use any more: what is not answered is sent again on the next one.
@@ -184,6 +263,20 @@ impl RelpSink {
         }
     }
 
+    /// Ends a `write`. `again`: when a message that was refused is sent again.
+    fn rest(&mut self, chunks: &VecDeque<Chunk>, again: Option<Instant>, now: Instant) -> Status {
+        let status = self.unacked.status(chunks);
+        self.timer = self.timer.filter(|at| *at > now);
+        match again.filter(|at| status == Status::Blocked && self.timer.is_none_or(|timer| timer > *at)) {
+            // The outlet is called once for a time.
+            Some(at) => {
+                self.timer = Some(at);
+                Status::Wait(at.saturating_duration_since(now))
+            }
+            None => status,
+        }
+    }
+
     /// Drops the next message when it was refused too often.
     fn give_up(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) {
         let idle = self.open.is_none() && self.unacked.acknowledged() == 0;
@@ -191,16 +284,10 @@ impl RelpSink {
             return;
         }
         let Some(chunk) = chunks.front_mut() else { return };
-        self.refusals = 0;
-        chunk.say_dropped(0..1, Reason::Refused, "the server refuses it again and again");
-        progress.refused("the server refuses it again and again", chunk.front().unwrap_or_default());
+        let why = self.dropped();
+        chunk.say_dropped(0..1, Reason::Refused, &why);
+        progress.refused(&why, chunk.front().unwrap_or_default());
         chunk.skip(1);
-        oplog::limited(
-            "relp-refused",
-            oplog::Level::Error,
-            "Message dropped, the server refuses it again and again",
-            &[("server", &self.dialing.server_name())],
-        );
         if chunk.is_empty()
             && let Some(chunk) = chunks.pop_front()
         {
@@ -216,6 +303,7 @@ impl Sink for RelpSink {
             self.left("internal error contained while sending", None, now);
         }
         loop {
+            let again = self.mend(chunks, progress, now);
             self.give_up(chunks, progress);
             self.advance(now);
             if self.open.is_none() {
@@ -225,8 +313,8 @@ impl Sink for RelpSink {
                 };
             }
             match self.send(chunks) {
-                Ok(()) => return self.unacked.status(chunks),
-                Err(e) if e.kind() == ErrorKind::WouldBlock => return self.unacked.status(chunks),
+                Ok(()) => return self.rest(chunks, again, now),
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return self.rest(chunks, again, now),
                 Err(e) => {
                     // What the server has answered before it went need not be sent again.
                     self.listen(now);

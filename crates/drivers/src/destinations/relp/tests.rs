@@ -141,27 +141,59 @@ fn what_was_not_answered_is_sent_again_after_a_cut() {
     assert_eq!((rig.counters().dropped.total(), rig.counters().reconnects.value()), (0, 1));
 }
 
+fn refuse(server: &mut Server, txnr: u32) {
+    server.write(format!("{txnr} rsp 10 500 cannot\n").as_bytes());
+}
+
 #[test]
-fn a_message_that_is_refused_again_and_again_does_not_hold_the_others() {
+fn a_server_that_takes_nothing_is_left_and_costs_one_message_after_three_refusals() {
     let (listener, port) = listen();
     let rig = rig(port, 100);
     rig.send(&numbered(0, 3));
-    let mut server = Server::accept(&listener);
-    let numbers = server.expect(0, 3);
-    server.answer(numbers[0]);
-    server.write(format!("{} rsp 10 500 cannot\n", numbers[1]).as_bytes());
     for _ in 0..2 {
         let mut server = Server::accept(&listener);
-        let numbers = server.expect(1, 3);
-        server.write(format!("{} rsp 10 500 cannot\n", numbers[0]).as_bytes());
+        let numbers = server.expect(0, 3);
+        numbers.into_iter().for_each(|number| refuse(&mut server, number));
         assert_eq!(server.0.read_to_end(&mut Vec::new()).expect("read"), 0);
     }
     let mut server = Server::accept(&listener);
-    let numbers = server.expect(2, 3);
-    server.answer(numbers[0]);
+    let numbers = server.expect(0, 3);
+    refuse(&mut server, numbers[0]);
+    server.answer(numbers[1]);
+    server.answer(numbers[2]);
     wait_until("delivery", || rig.counters().delivered.value() == 2);
     assert_eq!(rig.counters().dropped.value(engine::ledger::Reason::Refused), 1);
     rig.wait_balanced();
+}
+
+#[test]
+fn one_bad_message_is_sent_again_alone_and_doubles_no_other() {
+    let (listener, port) = listen();
+    let rig = rig(port, 100);
+    rig.send(&numbered(0, 5));
+    let mut server = Server::accept(&listener);
+    let numbers = server.expect(0, 5);
+    refuse(&mut server, numbers[2]);
+    refuse(&mut server, numbers[1]);
+    [0, 3, 4].into_iter().for_each(|n| server.answer(numbers[n]));
+    wait_until("the refusals to be heard", || rig.counters().delivered.value() == 1);
+    // What comes now waits until it is known what becomes of those.
+    rig.send(&numbered(5, 6));
+    for last in [false, true] {
+        let number = server.expect(1, 2)[0];
+        refuse(&mut server, number);
+        assert_eq!(rig.counters().dropped.total(), 0, "{last}");
+    }
+    // The other one is taken the second time.
+    let number = server.expect(2, 3)[0];
+    assert_eq!(rig.counters().dropped.value(engine::ledger::Reason::Refused), 1);
+    server.answer(number);
+    let number = server.expect(5, 6)[0];
+    server.answer(number);
+    wait_until("delivery", || rig.counters().delivered.value() == 5);
+    assert_eq!((rig.counters().dropped.total(), rig.counters().reconnects.value()), (1, 0));
+    rig.wait_balanced();
+    assert_eq!(rig.outlet.waiting(), 0);
 }
 
 #[test]
