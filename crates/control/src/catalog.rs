@@ -60,6 +60,8 @@ pub struct Listener<'a> {
     pub id: &'a str,
     /// `stream,AF_INET(0.0.0.0:514)`
     pub address: &'a str,
+    /// Of sources that share an address; it stands for it then.
+    pub persist_name: Option<&'a str>,
     pub connections: u64,
     pub max_connections: u64,
     pub rejected: u64,
@@ -101,10 +103,13 @@ pub fn output(of: &Output<'_>) -> Vec<Counter> {
 
 /// Connections of a stream source.
 pub fn listener(of: &Listener<'_>) -> Vec<Counter> {
-    let instance = format!("afsocket_sd.({})", of.address);
+    let instance = match of.persist_name {
+        Some(name) => format!("afsocket_sd.{name}"),
+        None => format!("afsocket_sd.({})", of.address),
+    };
     let labels: Labels = vec![
         ("id", of.id.to_owned()),
-        ("driver_instance", of.address.to_owned()),
+        ("driver_instance", of.persist_name.unwrap_or(of.address).to_owned()),
         ("direction", "input".to_owned()),
     ];
     let connections =

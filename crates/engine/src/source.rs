@@ -64,8 +64,9 @@ impl Settings {
 /// What brings a source its messages, where more than messages is counted of that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Carrier {
-    /// Connections to an address, which is written as in syslog-ng: `AF_INET(0.0.0.0:514)`.
-    Connections(String),
+    /// Connections to an address, which is written as in syslog-ng: `AF_INET(0.0.0.0:514)`. Sources that
+    /// share it are told apart by persist-name().
+    Connections { address: String, persist_name: Option<String> },
     Datagrams,
     Files,
     Other,

@@ -86,6 +86,22 @@ fn each_level_shows_what_syslog_ng_shows() {
     check("tag;.source.s_net;;a;processed;1\n", 3);
 }
 
+/// As syslog-ng 3.38 prints it.
+#[test]
+fn sources_that_share_an_address_are_told_apart_by_their_names() {
+    let listens = |persist_name| {
+        let address = "stream,AF_INET(0.0.0.0:514)";
+        listener(&Listener { driver: "network", id: "s", address, persist_name, ..Listener::default() })
+    };
+    let both = [listens(Some("tcp_514_1")), listens(Some("tcp_514_2"))].concat();
+    let text = csv(&both, false);
+    for name in ["tcp_514_1", "tcp_514_2"] {
+        assert!(text.contains(&format!("src.network;s;afsocket_sd.{name};a;connections;0\n")), "{text}");
+        let sample = format!("driver_instance=\"{name}\"");
+        assert_eq!(prometheus(&both, false).matches(&sample).count(), 3, "{}", prometheus(&both, false));
+    }
+}
+
 #[test]
 fn metrics_of_the_new_form_only_stay_out_of_the_old_one() {
     let counters = [kernel_drops("s#0", "udp", 4)];

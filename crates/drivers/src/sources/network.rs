@@ -169,7 +169,13 @@ fn build(
         opened_with,
         driver: kind.name,
         instance,
-        carrier: if udp { Carrier::Datagrams } else { Carrier::Connections(inet_name(address)) },
+        carrier: match udp {
+            true => Carrier::Datagrams,
+            false => Carrier::Connections {
+                address: inet_name(address),
+                persist_name: reading.persist_name.clone(),
+            },
+        },
         settings: Box::new(move |program| {
             SourceSettings::new(parsing.clone(), finish.clone(), program).shared(share)
         }),

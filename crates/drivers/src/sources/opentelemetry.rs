@@ -83,7 +83,10 @@ fn build(
         opened_with,
         driver,
         instance: format!("{driver},{address}"),
-        carrier: Carrier::Connections(inet_name(address)),
+        carrier: Carrier::Connections {
+            address: inet_name(address),
+            persist_name: reading.persist_name.clone(),
+        },
         settings: Box::new(move |program| SourceSettings::ready_made(finish.clone(), program).shared(share)),
         start: Box::new(OtlpStart {
             room: Arc::new(Places::new(requests, message_bytes_max)),

@@ -102,7 +102,10 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Re
         opened_with,
         driver: "relp",
         instance: format!("relp,{address}"),
-        carrier: Carrier::Connections(inet_name(address)),
+        carrier: Carrier::Connections {
+            address: inet_name(address),
+            persist_name: reading.persist_name.clone(),
+        },
         settings: Box::new(move |program| {
             SourceSettings::new(parsing.clone(), finish.clone(), program).shared(share)
         }),

@@ -163,7 +163,13 @@ fn build(
         opened_with: format!("{shown} {opened_with} {}", optional.attempt()),
         driver,
         instance: format!("{driver},{shown}"),
-        carrier: if stream { Carrier::Connections(format!("AF_UNIX({shown})")) } else { Carrier::Datagrams },
+        carrier: match stream {
+            true => Carrier::Connections {
+                address: format!("AF_UNIX({shown})"),
+                persist_name: reading.persist_name.clone(),
+            },
+            false => Carrier::Datagrams,
+        },
         settings: Box::new(move |program| {
             SourceSettings::new(parsing.clone(), finish.clone(), program).shared(share)
         }),

@@ -66,6 +66,32 @@ fn objects_that_have_seen_nothing_are_there_with_zero() {
     penstock.stop();
 }
 
+/// As syslog-ng names them: SC4S has several on each port.
+#[test]
+fn sources_that_share_a_port_are_counted_apart() {
+    let lab = Lab::new();
+    let source = |number| {
+        format!("network(ip(127.0.0.1) port(%tcp:in%) so-reuseport(1) persist-name(\"tcp_{number}\"));")
+    };
+    let config = format!(
+        "{HEAD}{LEVEL}source s {{ {} {} }};\ndestination d {{ file(\"%dir%/out\"); }};\n\
+         log {{ source(s); destination(d); }};\n",
+        source(1),
+        source(2)
+    );
+    let penstock = Penstock::start(&lab, &config);
+    let (stats, metrics) = (penstock.stats(), penstock.request("STATS PROMETHEUS"));
+    for number in [1, 2] {
+        let line = format!("src.network;s;afsocket_sd.tcp_{number};a;connections;0");
+        assert!(stats.lines().any(|l| l == line), "{line}\n{stats}");
+        let begins = format!(
+            "syslogng_socket_connections{{id=\"s\",driver_instance=\"tcp_{number}\",direction=\"input\"}}"
+        );
+        assert_eq!(metric(&metrics, &begins), Some(0), "{begins}\n{metrics}");
+    }
+    penstock.stop();
+}
+
 /// What a source says of an error of transport.
 fn errors(metrics: &str, id: &str, reason: &str) -> Option<u64> {
     let named = format!("reason=\"{reason}\"");

@@ -102,7 +102,10 @@ impl Asked {
             opened_with,
             driver,
             instance: format!("{driver},{address}"),
-            carrier: Carrier::Connections(inet_name(*address)),
+            carrier: Carrier::Connections {
+                address: inet_name(*address),
+                persist_name: self.persist_name.clone(),
+            },
             settings: Box::new(move |program| SourceSettings::ready_made(finish.clone(), program)),
             start: Box::new(RequestStart { asked: self, driver, handler, secure }),
         }

@@ -89,13 +89,14 @@ fn of_source(source: &Source, counters: &mut Vec<Counter>) {
         counters.push(Counter { level: 1, ..counter.with_prom("input_lost_bytes_total", labels) });
     }
     match &source.carrier {
-        Carrier::Connections(address) => {
+        Carrier::Connections { address, persist_name } => {
             counters.extend(TransportError::ALL.into_iter().map(|error| errors(source, error)));
             let max_connections = c.connections_max.load(Ordering::Relaxed);
             counters.extend(catalog::listener(&Listener {
                 driver: source.driver,
                 id: &source.group,
                 address: &format!("stream,{address}"),
+                persist_name: persist_name.as_deref(),
                 connections: c.connections.value(),
                 max_connections,
                 rejected: c.rejected_connections.value(),
