@@ -63,7 +63,9 @@ pub fn library(theirs: Vec<PathBuf>) -> Library {
 }
 
 /// Modules of syslog-ng whose work is done here: `@module` finds them and `@requires` goes on. Of what is
-/// missing, those stand here too that are refused by name where they are used, with what to do instead.
+/// missing, those stand here too that are refused by name where they are used, with what to do instead. Names
+/// are those of syslog-ng's and AxoSyslog's files, `lib/syslog-ng/libNAME.so`, and `python`, by which mod-python
+/// is known as well.
 pub const MODULES: &[&str] = &[
     "add-contextual-data",
     "affile",
@@ -77,9 +79,13 @@ pub const MODULES: &[&str] = &[
     "afamqp",
     "afmongodb",
     "appmodel",
+    "arrow-flight",
     "azure-auth-header",
     "basicfuncs",
+    "bigquery",
     "cef",
+    "clickhouse",
+    "cloud-auth",
     "confgen",
     "correlation",
     "cryptofuncs",
@@ -87,21 +93,29 @@ pub const MODULES: &[&str] = &[
     "date",
     "dbparser",
     "disk-buffer",
+    "ebpf",
     "examples",
     "geoip2-plugin",
     "graphite",
+    "grpc-filterx",
     "hook-commands",
     "http",
+    "http-adapters",
     "json-plugin",
     "kafka",
     "kvformat",
     "linux-kmsg-format",
+    "loki",
     "map-value-pairs",
     "metrics-probe",
     "mod-java",
+    "mod-python",
     "mqtt",
+    "otel",
     "pacctformat",
     "pseudofile",
+    "pubsub",
+    "python",
     "rate-limit-filter",
     "redis",
     "regexp-parser",

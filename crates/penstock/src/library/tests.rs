@@ -213,6 +213,17 @@ fn a_file_that_needs_a_module_we_do_not_have_is_left_out() {
     assert!(asked.has_errors());
 }
 
+#[test]
+fn modules_of_what_is_done_here_are_there() {
+    for module in ["mod-python use-virtualenv(no)", "python", "otel", "loki", "pubsub", "cloud_auth", "ebpf"]
+    {
+        let read = read(&[], &format!("@version: 4.11\n@module {module}\n"));
+        assert!(!read.has_errors(), "{module}: {}", read.report());
+    }
+    let read = read(&[], "@version: 4.11\n@module mod-lua\n");
+    assert!(read.report().contains("P0027"), "{}", read.report());
+}
+
 /// Refused by name: a component, an option or a word of an option that this version does not have; a module
 /// that is required.
 const REFUSALS: [&str; 4] = ["O0102", "O0110", "O0112", "P0027"];
