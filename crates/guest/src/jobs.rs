@@ -3,6 +3,7 @@
 use crate::answers::Answer;
 use crate::runtime;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::Receiver;
 
@@ -16,6 +17,15 @@ pub enum Order<L> {
     Send(Job<L>),
     /// New connections for what comes next: SIGUSR1, or a reload that asks for it.
     Reopen,
+}
+
+/// What came while a guest has waited.
+pub enum Waited<L> {
+    Order(Order<L>),
+    /// Nothing, in the time that it gave.
+    Nothing,
+    /// The line is closed: the guest has to end.
+    Closed,
 }
 
 /// What is asked of a guest. Clones share it: each order goes to one of those who wait.
@@ -40,6 +50,16 @@ impl<L> Jobs<L> {
     /// The same, for a guest on a thread of its own ([`crate::on_a_thread`]): it waits.
     pub fn wait(&self) -> Option<Order<L>> {
         runtime::handle().ok()?.block_on(self.next())
+    }
+
+    /// The same, for one that has something else to do after so long.
+    pub fn wait_within(&self, most: Duration) -> Waited<L> {
+        let Ok(runtime) = runtime::handle() else { return Waited::Closed };
+        match runtime.block_on(async { tokio::time::timeout(most, self.next()).await }) {
+            Ok(Some(order)) => Waited::Order(order),
+            Ok(None) => Waited::Closed,
+            Err(_) => Waited::Nothing,
+        }
     }
 
     /// Nobody will ask anything any more. Not known while somebody waits for the next order.

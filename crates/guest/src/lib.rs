@@ -31,7 +31,7 @@ mod tests;
 
 pub use answers::Answer;
 pub use engine::Detail;
-pub use jobs::{Job, Jobs, Order};
+pub use jobs::{Job, Jobs, Order, Waited};
 pub use leaves::wait_for_leaves;
 pub use line::{Caller, Line};
 pub use pauses::Pauses;

@@ -30,6 +30,8 @@ pub enum Fate {
     Delivered,
     /// The class returned DROP.
     Dropped,
+    /// The class has it, and says later what became of it: flush() returned QUEUED.
+    Kept,
     /// The process died of it, each time.
     Killed(String),
 }
@@ -51,6 +53,8 @@ pub enum Ended {
 pub struct Sent {
     pub fates: Vec<Fate>,
     pub ended: Ended,
+    /// What became of those that the class has kept in earlier batches; [`Fate::Kept`] of all or of none.
+    pub before: Fate,
 }
 
 impl Post {
@@ -72,12 +76,16 @@ impl Post {
     }
 
     /// Sends messages. What a process did not survive is sent again one by one: so the message that it dies
-    /// of is known, and no other suffers. An error: there is no process, or no object in it.
-    pub fn send(&self, messages: &mut dyn Messages) -> Result<Sent, Fault> {
+    /// of is known, and no other suffers. An error: there is no process, or no object in it. `keeps`: the
+    /// class has kept messages of earlier batches, which its process would take with it. Without messages
+    /// flush() is called alone.
+    pub fn send(&self, messages: &mut dyn Messages, keeps: bool) -> Result<Sent, Fault> {
         let count = messages.count();
         let mut chair = self.chair.lock();
-        // What its deinit() puts in order, the next one may need.
-        Child::end_all(self.instance.pool.outgrown(&mut chair).into_iter().collect());
+        if !keeps {
+            // What its deinit() puts in order, the next one may need.
+            Child::end_all(self.instance.pool.outgrown(&mut chair).into_iter().collect());
+        }
         let fault = match self.exchange(&mut chair, 0..count, messages) {
             Err(fault @ (Fault::Ended(_) | Fault::Silent(_) | Fault::Malformed)) => fault,
             result => return result,
@@ -88,7 +96,7 @@ impl Post {
             "Python failed; its messages are sent again one by one",
             &[("class", &self.class()), ("messages", &count), ("reason", &fault)],
         );
-        let mut sent = Sent { fates: Vec::with_capacity(count), ended: Ended::Well };
+        let mut sent = Sent { fates: Vec::with_capacity(count), ended: Ended::Well, before: Fate::Again };
         for at in 0..count {
             let result = match self.exchange(&mut chair, at..at + 1, messages) {
                 // Somebody else may have killed the process just now.
@@ -96,7 +104,8 @@ impl Post {
                 result => result,
             };
             match result {
-                Ok(Sent { mut fates, ended }) => {
+                Ok(Sent { mut fates, ended, before }) => {
+                    sent.settle(&before);
                     sent.fates.append(&mut fates);
                     match ended {
                         Ended::Well => continue,
@@ -107,10 +116,12 @@ impl Post {
                 }
                 Err(fault @ (Fault::Ended(_) | Fault::Silent(_) | Fault::Malformed)) => {
                     self.instance.note_lost(&fault);
+                    sent.settle(&Fate::Again);
                     sent.fates.push(Fate::Killed(fault.to_string()));
                 }
                 Err(fault) if sent.fates.is_empty() => return Err(fault),
                 Err(fault) => {
+                    sent.settle(&Fate::Again);
                     sent.ended = Ended::Away(fault.to_string());
                     break;
                 }
@@ -211,17 +222,29 @@ pub(crate) fn end() {
     while *ending > 0 && !ENDED.wait_until(&mut ending, until).timed_out() {}
 }
 
-/// Reads what came of a batch: verdicts, how it ended, at which message, why.
+impl Sent {
+    /// What became of those that were kept.
+    pub fn settle(&mut self, fate: &Fate) {
+        self.fates.iter_mut().filter(|kept| **kept == Fate::Kept).for_each(|kept| *kept = fate.clone());
+    }
+}
+
+fn fate_of(number: u8) -> Result<Fate, Malformed> {
+    Ok(match number {
+        0 => Fate::Again,
+        1 => Fate::Delivered,
+        2 => Fate::Dropped,
+        3 => Fate::Kept,
+        _ => return Err(Malformed),
+    })
+}
+
+/// Reads what came of a batch: verdicts, how it ended, at which message, why, and what became of those that
+/// were kept before.
 fn sent_of(answer: &[u8], count: usize) -> Result<Sent, Malformed> {
     let mut reader = Reader::new(answer);
-    let Item::Tuple(4) = reader.item()? else { return Err(Malformed) };
-    let fates = reader.text()?.iter().map(|fate| match fate {
-        0 => Ok(Fate::Again),
-        1 => Ok(Fate::Delivered),
-        2 => Ok(Fate::Dropped),
-        _ => Err(Malformed),
-    });
-    let fates: Vec<Fate> = fates.collect::<Result<_, _>>()?;
+    let Item::Tuple(5) = reader.item()? else { return Err(Malformed) };
+    let fates: Vec<Fate> = reader.text()?.iter().map(|fate| fate_of(*fate)).collect::<Result<_, _>>()?;
     let (Item::Int(how), Item::Int(at)) = (reader.item()?, reader.item()?) else { return Err(Malformed) };
     let why = String::from_utf8_lossy(reader.text()?).into_owned();
     let at = usize::try_from(at).map_err(|_| Malformed)?;
@@ -232,7 +255,9 @@ fn sent_of(answer: &[u8], count: usize) -> Result<Sent, Malformed> {
         3 => Ended::Away(why),
         _ => return Err(Malformed),
     };
-    if fates.len() == count && reader.is_empty() { Ok(Sent { fates, ended }) } else { Err(Malformed) }
+    let Item::Int(before) = reader.item()? else { return Err(Malformed) };
+    let before = fate_of(u8::try_from(before).map_err(|_| Malformed)?)?;
+    if fates.len() == count && reader.is_empty() { Ok(Sent { fates, ended, before }) } else { Err(Malformed) }
 }
 
 #[cfg(test)]
@@ -243,18 +268,20 @@ mod tests {
     fn what_a_destination_answers_is_read_or_refused() {
         let answer = |fates: &[u8], how, at, why: &str| {
             let mut out = Vec::new();
-            marshal::tuple(4, &mut out);
+            marshal::tuple(5, &mut out);
             marshal::bytes(fates, &mut out);
             marshal::int(how, &mut out);
             marshal::int(at, &mut out);
             marshal::text(why, &mut out);
+            marshal::int(3, &mut out);
             out
         };
         let good = answer(&[1, 0, 2], 1, 1, "why");
         let sent = sent_of(&good, 3).expect("an answer");
         assert_eq!(sent.fates, [Fate::Delivered, Fate::Again, Fate::Dropped]);
         assert_eq!(sent.ended, Ended::Failed(1, "why".to_owned()));
-        for wrong in [answer(&[1, 0], 0, 0, ""), answer(&[3, 0, 0], 0, 0, ""), answer(&[0; 3], 9, 0, "")] {
+        assert_eq!(sent.before, Fate::Kept);
+        for wrong in [answer(&[1, 0], 0, 0, ""), answer(&[4, 0, 0], 0, 0, ""), answer(&[0; 3], 9, 0, "")] {
             assert_eq!(sent_of(&wrong, 3), Err(Malformed));
         }
         assert_eq!(sent_of(&answer(&[0; 3], 1, 3, ""), 3), Err(Malformed));

@@ -12,7 +12,7 @@ RESULTS = {"DROP": 0, "ERROR": 1, "SUCCESS": 3, "QUEUED": 4, "NOT_CONNECTED": 5,
 DROP, ERROR, SUCCESS, QUEUED, NOT_CONNECTED, RETRY = 0, 1, 3, 4, 5, 6
 
 # Of each message, for the program.
-AGAIN, DELIVERED, REFUSED = 0, 1, 2
+AGAIN, DELIVERED, REFUSED, KEPT = 0, 1, 2, 3
 # Why a batch has ended before its end.
 FINE, FAILED, FLUSH_FAILED, AWAY = 0, 1, 2, 3
 
@@ -53,8 +53,10 @@ def result_of(result, method):
         return SUCCESS
     if result is False:
         return ERROR
-    if isinstance(result, int) and 0 <= result < 7 and result != 2:
-        return int(result)
+    if isinstance(result, int):
+        result = int.__int__(result)
+        if 0 <= result < 7 and result != 2:
+            return result
     raise Unexpected("{}() returned {!r}, not a truth value or one of LogDestination's results".format(method, result))
 
 
@@ -70,6 +72,8 @@ class Sender(Served):
     def __init__(self, name, value):
         super().__init__(name, value)
         self.opened = False
+        # What has become of messages that flush() has kept in earlier batches.
+        self.before = AGAIN
         asked = getattr(value, "is_opened", None)
         # That of the base is always true.
         self.is_opened = None if getattr(asked, "__func__", None) is LogDestination.is_opened else asked
@@ -108,12 +112,13 @@ class Sender(Served):
             self.failed("close() failed")
 
     def send(self, rows, arguments):
-        """Sends a batch: (verdicts, how it ended, at which message, why)."""
+        """Sends a batch: (verdicts, how it ended, at which message, why, the verdict on what was kept before)."""
         verdicts = bytearray(len(rows))
+        self.before = AGAIN
         batch = Batch(self.names)
         ended = self._send_all(batch, rows, arguments, verdicts)
         batch.open = False
-        return (bytes(verdicts), *ended)
+        return (bytes(verdicts), *ended, self.before)
 
     def _send_all(self, batch, rows, arguments, verdicts):
         value = self.value
@@ -137,9 +142,9 @@ class Sender(Served):
             try:
                 value.seqnum = batch.number = number
                 result = call(message)
-                if result is True or result == SUCCESS:
+                if result is True or result.__class__ is int and result == SUCCESS:
                     result = SUCCESS
-                elif result != QUEUED:
+                else:
                     result = result_of(result, "send")
                 why = "send() returned {}".format(result) if result in (ERROR, RETRY, NOT_CONNECTED) else ""
             except (_wire.Gone, MemoryError):
@@ -152,6 +157,7 @@ class Sender(Served):
                 for place in queued:
                     verdicts[place] = DELIVERED
                 queued.clear()
+                self.before = DELIVERED
             elif result == QUEUED:
                 queued.append(at)
             elif result == DROP:
@@ -175,10 +181,20 @@ class Sender(Served):
             self.failed("flush() failed")
             result, why = ERROR, words()
         if result == SUCCESS or result == DROP:
+            verdict = DELIVERED if result == SUCCESS else REFUSED
             for place in queued:
-                verdicts[place] = DELIVERED if result == SUCCESS else REFUSED
+                verdicts[place] = verdict
+            if self.before == AGAIN:
+                self.before = verdict
             return (FINE, 0, "")
-        if result != RETRY and result != QUEUED:
+        if result == QUEUED:
+            # The class keeps them: flush() is called again, with more messages or without.
+            for place in queued:
+                verdicts[place] = KEPT
+            if self.before == AGAIN:
+                self.before = KEPT
+            return (FINE, 0, "")
+        if result != RETRY:
             self.close()
         return (AWAY if result == NOT_CONNECTED else FLUSH_FAILED, first, why)
 

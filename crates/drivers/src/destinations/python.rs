@@ -17,7 +17,7 @@ use guest::{Caller, Line};
 use packed::{Load, Packed};
 use parking_lot::Mutex;
 use python::{Identity, Instance, Kind, Post};
-use session::{Session, Taking};
+use session::{KEPT_MAX, Session, Taking};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -74,13 +74,15 @@ fn build(
     let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
         let (taking, instance) = (Arc::clone(&taking), Arc::clone(&instance));
         let post = Arc::new(Mutex::new(first.lock().take()));
+        // One is with the class; the others are those that it keeps.
+        let limits = Limits { away: KEPT_MAX + 1, ..limits };
         let line: Line<Load> =
             Line::open(Caller::at(&place), &name, limits.away, packed::load, move |jobs| {
                 let post = post.lock().take().unwrap_or_else(|| Post::new(Arc::clone(&instance)));
                 let session = Session::new(Arc::clone(&taking), post);
                 async move { guest::on_a_thread("python-sends", move || session.serve(&jobs)).await }
             });
-        line.sink(limits, &place.counters)
+        line.one_after_the_other().sink(limits, &place.counters)
     });
     let described = ("python", format!("python,{class}"));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);

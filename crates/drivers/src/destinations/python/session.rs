@@ -3,7 +3,7 @@
 
 use super::packed::Load;
 use flight::{Outcome, Verdict};
-use guest::{Jobs, Order};
+use guest::{Answer, Job, Jobs, Order, Waited};
 use python::marshal::{self, Malformed, Reader};
 use python::{Ended, Fate, Fault, Messages, Names, Post, Sent};
 use record::{Batch, Context, Record, Stamp, Unpacker};
@@ -12,6 +12,11 @@ use std::time::Duration;
 use template::python::Values;
 use template::value_pairs::ValuePairs;
 use template::{Identity, Msg, RenderContext, TemplateOptions};
+
+/// Batches that a class may keep until its flush() takes them.
+pub const KEPT_MAX: usize = 64;
+/// While it keeps some and no others come, flush() is called so often.
+const FLUSH_EVERY: Duration = Duration::from_secs(1);
 
 /// How the messages of a destination are taken.
 pub struct Taking {
@@ -37,6 +42,8 @@ pub struct Session {
     numbers: Vec<u64>,
     /// The message that failed last, and how often.
     failing: (Vec<u8>, u32),
+    /// Batches of which flush() has kept messages, in their order.
+    kept: Vec<(Answer, Sent)>,
 }
 
 impl Session {
@@ -45,23 +52,87 @@ impl Session {
             Values::of_driver(&taking.options, &taking.globals),
             RenderContext::new(taking.identity.clone()),
         );
-        let (batch, unpacker, numbers, failing) = Default::default();
-        Session { taking, post, values, render, batch, unpacker, numbers, failing }
+        let (batch, unpacker, numbers, failing, kept) = Default::default();
+        Session { taking, post, values, render, batch, unpacker, numbers, failing, kept }
     }
 
     /// Takes batches until the outlet is closed.
     pub fn serve(mut self, jobs: &Jobs<Load>) {
-        while let Some(order) = jobs.wait() {
-            match order {
-                Order::Reopen => self.post.close(),
-                Order::Send(job) => {
-                    let outcome = self.deliver(&job.load);
-                    self.say_where(&job.answer);
-                    job.answer.say(outcome);
+        loop {
+            let waited = match self.kept.is_empty() {
+                true => jobs.wait().map_or(Waited::Closed, Waited::Order),
+                false => jobs.wait_within(FLUSH_EVERY),
+            };
+            match waited {
+                Waited::Closed => break,
+                Waited::Nothing => self.flush(),
+                Waited::Order(Order::Reopen) => {
+                    self.post.close();
+                    self.settle(&Fate::Again);
                 }
+                Waited::Order(Order::Send(job)) => self.take(job),
             }
         }
         self.post.end();
+    }
+
+    /// Gives a batch to the class, and says what became of it, unless the class keeps some of it.
+    fn take(&mut self, Job { load, answer }: Job<Load>) {
+        self.unpack(&load);
+        let sent = self.send();
+        self.say_where(&answer);
+        match sent {
+            Ok(sent) => {
+                self.settle(&sent.before);
+                if sent.fates.contains(&Fate::Kept) {
+                    // The next one may come: the class waits for more.
+                    answer.load_is_sent();
+                    self.kept.push((answer, sent));
+                    return self.say_when_full();
+                }
+                answer.say(self.judge(&load, sent));
+            }
+            Err(outcome) => {
+                self.settle(&Fate::Again);
+                answer.say(outcome);
+            }
+        }
+    }
+
+    /// Asks for what the class keeps, without further messages.
+    fn flush(&mut self) {
+        self.begin();
+        let before = self.send().map_or(Fate::Again, |sent| sent.before);
+        self.settle(&before);
+    }
+
+    /// What became of the messages that the class has kept.
+    fn settle(&mut self, fate: &Fate) {
+        if *fate == Fate::Kept {
+            return;
+        }
+        let after = (*fate == Fate::Again).then_some(self.taking.pause);
+        for (answer, mut sent) in self.kept.drain(..) {
+            sent.settle(fate);
+            let verdicts: Vec<Verdict> = sent.fates.into_iter().map(verdict).collect();
+            answer.say(match verdicts.iter().all(|verdict| *verdict == Verdict::Again) {
+                true => {
+                    Outcome::Again { after, counts: false, why: "flush() has not taken what it kept".into() }
+                }
+                false => outcome(verdicts, after),
+            });
+        }
+    }
+
+    fn say_when_full(&self) {
+        if self.kept.len() > KEPT_MAX {
+            oplog::limited(
+                "python.kept",
+                oplog::Level::Warning,
+                "A Python destination keeps messages, and gets no more before its flush() has taken them",
+                &[("class", &self.post.class()), ("batches", &self.kept.len())],
+            );
+        }
     }
 
     /// Of messages that somebody follows: which class got them, and what they are numbered there.
@@ -73,13 +144,17 @@ impl Session {
         });
     }
 
-    fn deliver(&mut self, load: &Load) -> Outcome {
+    fn begin(&mut self) {
         let received = Stamp::now(0);
         self.batch.reset();
         self.batch.received = received;
         self.numbers.clear();
         self.render.begin_batch(received);
         self.render.number_all = true;
+    }
+
+    fn unpack(&mut self, load: &Load) {
+        self.begin();
         for at in 0..load.count() {
             let number = match self.unpacker.unpack(load.message(at), &mut self.batch) {
                 Some((_, number)) => number,
@@ -95,14 +170,16 @@ impl Session {
             };
             self.numbers.push(number);
         }
-        let Session { taking, post, values, render, batch, numbers, .. } = self;
+    }
+
+    fn send(&mut self) -> Result<Sent, Outcome> {
+        let Session { taking, post, values, render, batch, numbers, kept, .. } = self;
         let pairs = taking.pairs.as_deref();
-        let sent = post.send(&mut Passing { batch, numbers, values, render, pairs });
-        match sent {
-            Ok(sent) => self.judge(load, sent),
-            Err(fault @ Fault::Refused(_)) => Outcome::Hold(fault.to_string()),
-            Err(fault) => Outcome::Away(fault.to_string()),
-        }
+        let sent = post.send(&mut Passing { batch, numbers, values, render, pairs }, !kept.is_empty());
+        sent.map_err(|fault| match fault {
+            Fault::Refused(_) => Outcome::Hold(fault.to_string()),
+            fault => Outcome::Away(fault.to_string()),
+        })
     }
 
     /// What a batch comes to. A message that has failed too often is refused, and the others go on.
@@ -127,10 +204,7 @@ impl Session {
             Ended::Away(why) if !is_begun => return Outcome::Away(why),
             Ended::NotFlushed(_) | Ended::Away(_) => {}
         }
-        match verdicts.iter().all(|verdict| *verdict == Verdict::Delivered) {
-            true => Outcome::Delivered,
-            false => Outcome::Judged { verdicts, after },
-        }
+        outcome(verdicts, after)
     }
 
     /// Counts an attempt; whether it was the last one.
@@ -147,9 +221,16 @@ impl Session {
     }
 }
 
+fn outcome(verdicts: Vec<Verdict>, after: Option<Duration>) -> Outcome {
+    match verdicts.iter().all(|verdict| *verdict == Verdict::Delivered) {
+        true => Outcome::Delivered,
+        false => Outcome::Judged { verdicts, after },
+    }
+}
+
 fn verdict(fate: Fate) -> Verdict {
     match fate {
-        Fate::Again => Verdict::Again,
+        Fate::Again | Fate::Kept => Verdict::Again,
         Fate::Delivered => Verdict::Delivered,
         Fate::Dropped => Verdict::Refused("send() or flush() returned DROP".into()),
         Fate::Killed(why) => Verdict::Refused(why.into()),

@@ -54,6 +54,35 @@ fn batches_are_queued_and_flushed_in_their_order() {
     assert!(sizes.len() >= 51 && sizes.iter().all(|size| *size <= 100), "{sizes:?}");
 }
 
+/// flush() that returns QUEUED keeps a batch: it is called again with the next one, or alone.
+#[test]
+fn what_flush_keeps_comes_once() {
+    let methods = |first: &str| {
+        QUEUES
+            .replace("    def send(self, msg):\n", &format!("    def send(self, msg):\n        self.asked = 0\n{first}"))
+            .replace("flush(self):\n", "flush(self):\n        self.asked += 1\n        if len(self.rows) < 6 and self.asked < 3: return self.QUEUED\n")
+    };
+    let lab = Lab::new();
+    let mut penstock = Penstock::start(&lab, &config("batch-lines(3) batch-timeout(100)", &methods("")));
+    send(&mut Sender::tcp(lab.port("in")), 0..13);
+    penstock.wait_settled(13).assert_nothing_lost();
+    penstock.stop();
+    assert_eq!(numbers(&lab), (0..13).collect::<Vec<_>>());
+    // What a process has kept when it ends is sent again.
+    let lab = Lab::new();
+    let first = "        if msg[\"MESSAGE\"] == b\"4\": os._exit(3)\n";
+    let mut penstock =
+        Penstock::start(&lab, &config("batch-lines(3) batch-timeout(100) time-reopen(1)", &methods(first)));
+    send(&mut Sender::tcp(lab.port("in")), 0..13);
+    let ledger = penstock.wait_settled(13);
+    ledger.assert_balanced();
+    assert_eq!((ledger.destination("d").delivered, ledger.dropped_for("refused")), (12, 1));
+    penstock.stop();
+    let mut all = numbers(&lab);
+    all.sort_unstable();
+    assert_eq!(all, (0..13).filter(|n| *n != 4).collect::<Vec<_>>());
+}
+
 #[test]
 fn a_class_reads_what_it_wants() {
     let lab = Lab::new();
@@ -110,17 +139,18 @@ fn value_pairs_are_a_dict() {
 fn what_fails_is_tried_again_and_then_a_dead_letter() {
     let lab = Lab::new();
     let methods = writes(
-        "if text == \"30\": return 1 // 0\n        if text == \"40\": return self.DROP\n        if text == \"50\": return None",
+        "if text == \"30\": return 1 // 0\n        if text == \"40\": return self.DROP\n        if text == \"50\": return None\n        if text == \"60\": return 3.0",
     );
     let mut penstock = Penstock::start(&lab, &config("retries(2) time-reopen(1)", &methods));
     send(&mut Sender::tcp(lab.port("in")), 0..100);
     let ledger = penstock.wait_settled(100);
     ledger.assert_balanced();
-    assert_eq!((ledger.destination("d").delivered, ledger.dropped_for("refused")), (97, 3));
+    assert_eq!((ledger.destination("d").delivered, ledger.dropped_for("refused")), (96, 4));
     penstock.wait_log("ZeroDivisionError");
     penstock.wait_log("send() returned None");
+    penstock.wait_log("send() returned 3.0");
     penstock.stop();
-    assert_eq!(numbers(&lab), (0..100).filter(|n| ![30, 40, 50].contains(n)).collect::<Vec<_>>());
+    assert_eq!(numbers(&lab), (0..100).filter(|n| ![30, 40, 50, 60].contains(n)).collect::<Vec<_>>());
 }
 
 #[test]
