@@ -242,10 +242,23 @@ fn flush((stream, waiting): &mut (UnixStream, Vec<u8>)) {
 
 fn begins_with(frame: &[u8], word: &[u8]) -> bool {
     let mut reader = Reader::new(frame);
-    matches!((reader.item(), reader.text()), (Ok(Item::Tuple(2..)), Ok(first)) if first == word)
+    matches!((reader.item(), reader.text()), (Ok(Item::Tuple(1..)), Ok(first)) if first == word)
 }
 
-/// run() has returned: nothing more will come.
+/// run() has returned, or raised: nothing more is posted. The process stays, and hears what became of its
+/// messages.
 fn is_ended(frame: &[u8]) -> bool {
     begins_with(frame, b"ended")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the process writes it when run() has ended: `marshal.dumps(("ended",), 2)`.
+    #[test]
+    fn the_end_of_run_is_known() {
+        assert!(is_ended(b"(\x01\0\0\0u\x05\0\0\0ended"));
+        assert!(!is_ended(b"(\0\0\0\0") && !is_ended(b"u\x05\0\0\0ended") && !is_ended(b""));
+    }
 }

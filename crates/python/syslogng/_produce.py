@@ -5,16 +5,22 @@ import collections
 import queue
 import threading
 import time
+from functools import partial
 
 from syslogng import _wire
-from syslogng._deliver import Served
-from syslogng.message import LogMessage, changes
+from syslogng._deliver import RESULTS, Served
+from syslogng.message import LogMessage, ParseOptions, changes
+from syslogng.template import LogTemplateOptions
 
 # Messages that wait in the process, and in one frame.
 WAITING_MAX = 2000
 FRAME_MAX = 500
 # How long run() has to return when it is asked to.
 EXIT_SECONDS = 4
+
+
+# What fetch() returns, by number.
+FETCHED = ("ERROR", "NOT_CONNECTED", "SUCCESS", "TRY_AGAIN", "NO_DATA")
 
 
 class Frames:
@@ -153,9 +159,11 @@ class Producer(Served):
         _wire.current = self.name
         try:
             self.body()
+            if not self.leaving:
+                _wire.say("n", "run() has returned: it is not called again before a start or a reload that changes it")
         except BaseException:
             if not self.leaving:
-                self.failed("run() failed")
+                self.failed("run() failed, and is not called again before a start or a reload that changes it")
         self.events.put(("ended",))
 
     def body(self):
@@ -165,7 +173,8 @@ class Producer(Served):
         tracker = getattr(self.value, "ack_tracker", None)
         if tracker is not None:
             bookmarks = self.frames.settle(number)
-            self.guarded("the ack callback", tracker._acked, bookmarks, self.frames.pop_done())
+            # One that raises for a bookmark is called for the next.
+            tracker._acked(bookmarks, self.frames.pop_done(), partial(self.guarded, "the ack callback"))
 
     def serve(self, wire):
         """Runs until the program says that it has to end, or run() has ended."""
@@ -230,12 +239,10 @@ class Fetcher(Producer):
                 if not opened:
                     self.pause(reopen)
                     continue
-            result, message = self.fetched()
-            if result == value.FETCH_SUCCESS:
-                post(value, message)
-            elif result == value.FETCH_NO_DATA:
+            result = self.fetched()
+            if result == value.FETCH_NO_DATA:
                 self.pause(no_data)
-            elif result != value.FETCH_TRY_AGAIN:
+            elif result != value.FETCH_TRY_AGAIN and result != value.FETCH_SUCCESS:
                 opened = False
                 self.close()
                 self.pause(reopen)
@@ -243,20 +250,16 @@ class Fetcher(Producer):
             self.close()
 
     def fetched(self):
+        """What fetch() has returned; a message is posted by then."""
         value = self.value
         try:
-            result = value.fetch()
-            message = None
-            if isinstance(result, tuple):
-                result, message = result
-            if result == value.FETCH_SUCCESS and not isinstance(message, LogMessage):
-                raise TypeError("fetch() returned FETCH_SUCCESS without a LogMessage")
-            if isinstance(result, bool) or result not in range(5):
-                raise ValueError("fetch() returned {!r}, which is none of LogFetcher's results".format(result))
-            return result, message
+            result, message = fetched(value.fetch())
+            if result == value.FETCH_SUCCESS:
+                post(value, message)
+            return result
         except BaseException:
             self.failed("fetch() failed")
-            return value.FETCH_ERROR, None
+            return value.FETCH_ERROR
 
     def close(self):
         end = getattr(self.value, "close", None)
@@ -273,8 +276,37 @@ class Fetcher(Producer):
                 self.changed.wait(left)
 
 
+def prepare(found, kind, place, flags):
+    """Gives a class what its base has, for those without one, and what is known of its place in the configuration."""
+    if kind == "destination":
+        found.template_options, found.seqnum, found.persist_name = LogTemplateOptions(), 0, place
+        found.template_options._of_driver = True
+        for result, meaning in RESULTS.items():
+            setattr(found, result, meaning)
+    if kind == "source" or kind == "fetcher":
+        found.persist_name, found.flags, found.parse_options = place, flags, ParseOptions()
+        if kind == "fetcher":
+            for at, result in enumerate(FETCHED):
+                setattr(found, "FETCH_" + result, at)
+                setattr(found, result, at)
+        elif not hasattr(found, "post_message"):
+            found.post_message = post
+
+
 # The one source of this process.
 current = None
+
+
+def fetched(result):
+    """What fetch() has returned: one of LogFetcher's results, and a message with FETCH_SUCCESS."""
+    message = None
+    if isinstance(result, tuple):
+        result, message = result
+    if isinstance(result, bool) or result not in range(5):
+        raise ValueError("fetch() returned {!r}, which is none of LogFetcher's results".format(result))
+    if FETCHED[result] == "SUCCESS" and not isinstance(message, LogMessage):
+        raise TypeError("fetch() returned FETCH_SUCCESS without a LogMessage")
+    return result, message
 
 
 def post(source, msg):

@@ -79,9 +79,9 @@ class InstantAckTracker:
     def __init__(self, ack_callback):
         self._callback = ack_callback
 
-    def _acked(self, bookmarks, before):
+    def _acked(self, bookmarks, before, guarded):
         for bookmark in bookmarks:
-            self._callback(bookmark)
+            guarded(self._callback, bookmark)
 
 
 class ConsecutiveAckTracker:
@@ -90,9 +90,9 @@ class ConsecutiveAckTracker:
     def __init__(self, ack_callback):
         self._callback = ack_callback
 
-    def _acked(self, bookmarks, before):
+    def _acked(self, bookmarks, before, guarded):
         if before:
-            self._callback(before[-1])
+            guarded(self._callback, before[-1])
 
 
 class BatchedAckTracker:
@@ -106,13 +106,13 @@ class BatchedAckTracker:
         self._waiting = []
         self._until = None
 
-    def _acked(self, bookmarks, before):
+    def _acked(self, bookmarks, before, guarded):
         if bookmarks and self._until is None:
             self._until = time.monotonic() + self._timeout
         self._waiting.extend(bookmarks)
         while len(self._waiting) >= self._size:
             batch, self._waiting = self._waiting[: self._size], self._waiting[self._size :]
-            self._callback(batch)
+            guarded(self._callback, batch)
         if not self._waiting:
             self._until = None
 

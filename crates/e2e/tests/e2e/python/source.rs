@@ -108,6 +108,41 @@ fn a_process_that_ends_is_started_again() {
     assert_eq!(all, (1..=1000).collect::<Vec<_>>());
 }
 
+/// As in syslog-ng: neither is started again. What is acknowledged is heard of, and other threads may post.
+#[test]
+fn a_run_that_returns_or_raises_is_over() {
+    for (end, said) in [("return", "run() has returned"), ("raise ValueError(\"over\")", "ValueError: over")]
+    {
+        let lab = Lab::new();
+        let code = format!(
+            "\
+class Made(syslogng.LogSource):\n\
+\x20   def init(self, options):\n\
+\x20       self.ack_tracker = syslogng.InstantAckTracker(self.acked)\n\
+\x20       return True\n\
+\x20   def acked(self, bookmark):\n\
+\x20       if bookmark == 3: raise ValueError(\"guilty\")\n\
+\x20       syslogng.Logger().info(\"acked %d.\" % bookmark)\n\
+\x20   def run(self):\n\
+\x20       for number in range(1, 6): self.post_message(syslogng.LogMessage(\"number %d\" % number, bookmark=number))\n\
+\x20       threading.Thread(target=self.late, args=(threading.current_thread(),)).start()\n\
+\x20       {end}\n\
+\x20   def late(self, running):\n\
+\x20       running.join()\n\
+\x20       self.post_message(syslogng.LogMessage(\"number 6\", bookmark=6))"
+        );
+        let mut penstock = Penstock::start(&lab, &config("python(class(\"Made\") time-reopen(1));", &code));
+        penstock.wait_settled(6).assert_nothing_lost();
+        penstock.wait_log(said);
+        for bookmark in [1, 2, 4, 5, 6] {
+            penstock.wait_log(&format!("acked {bookmark}."));
+        }
+        assert!(!penstock.log().contains("starting it again"), "{}", penstock.log());
+        penstock.stop();
+        assert_eq!(numbers(&lab), (1..=6).collect::<Vec<_>>());
+    }
+}
+
 #[test]
 fn a_fetcher_is_asked_and_says_what_there_is() {
     let lab = Lab::new();
