@@ -4,18 +4,19 @@
 use crate::child::Child;
 use crate::fault::Fault;
 use crate::marshal::{self, Item, Malformed, Reader};
-use crate::output;
+use crate::output::Output;
 use crate::program::{Block, Script};
 
 pub struct Generators {
     program: Script,
     child: Option<Child>,
+    output: Option<Output>,
 }
 
 impl Generators {
     /// `program` is what the processes have in common; its blocks are not run.
     pub fn new(program: Script) -> Generators {
-        Generators { program: Script { blocks: Vec::new(), ..program }, child: None }
+        Generators { program: Script { blocks: Vec::new(), ..program }, child: None, output: None }
     }
 
     /// Runs a block. All calls that blocks have defined so far: context and name of each.
@@ -54,8 +55,9 @@ impl Generators {
 
     fn child(&mut self) -> Result<&mut Child, Fault> {
         if self.child.is_none() {
-            let output = output::pipe().map_err(|error| Fault::CannotStart(error.to_string()))?;
-            self.child = Some(Child::start(&self.program, &output)?);
+            let output = Output::new().map_err(|error| Fault::CannotStart(error.to_string()))?;
+            let output = self.output.insert(output);
+            self.child = Some(Child::start(&self.program, &output.writer)?);
         }
         self.child.as_mut().ok_or(Fault::Malformed)
     }
@@ -64,6 +66,7 @@ impl Generators {
 impl Drop for Generators {
     fn drop(&mut self) {
         Child::end_all(self.child.take().into_iter().collect());
+        self.output.iter().for_each(Output::catch_up);
     }
 }
 

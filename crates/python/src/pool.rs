@@ -4,12 +4,11 @@ use crate::child::Child;
 use crate::fault::Fault;
 use crate::instance::{Failures, Identity, Instance};
 use crate::marshal::{Item, Reader};
-use crate::output;
+use crate::output::Output;
 use crate::program::Script;
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::io::PipeWriter;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -23,7 +22,7 @@ const RETRY: Duration = Duration::from_secs(1);
 pub struct Pool {
     program: Script,
     slots: Box<[Slot]>,
-    output: OnceLock<PipeWriter>,
+    output: OnceLock<Output>,
     instances: Mutex<Vec<Weak<Instance>>>,
     /// The modules that were imported, as their files were then.
     files: Mutex<BTreeMap<PathBuf, Option<FileState>>>,
@@ -80,6 +79,8 @@ pub fn end() {
         let children: Vec<Child> =
             pool.slots.iter().filter_map(|slot| slot.seat.try_lock()?.child.take()).collect();
         Child::end_all(children);
+        // The last words of a deinit().
+        pool.output.get().into_iter().for_each(Output::catch_up);
     }
 }
 
@@ -195,7 +196,7 @@ impl Pool {
             {
                 return Err(Fault::CannotStart(why.clone()));
             }
-            match self.output().and_then(|output| Child::start(&self.program, output)) {
+            match self.output().and_then(|output| Child::start(&self.program, &output.writer)) {
                 Ok(child) => (seat.child, seat.failed, seat.failing_since) = (Some(child), None, None),
                 Err(fault) => {
                     seat.failing_since.get_or_insert_with(Instant::now);
@@ -207,9 +208,9 @@ impl Pool {
         seat.child.as_mut().ok_or(Fault::Malformed)
     }
 
-    fn output(&self) -> Result<&PipeWriter, Fault> {
+    fn output(&self) -> Result<&Output, Fault> {
         if self.output.get().is_none() {
-            let made = output::pipe().map_err(|error| Fault::CannotStart(error.to_string()))?;
+            let made = Output::new().map_err(|error| Fault::CannotStart(error.to_string()))?;
             // Another may have been faster.
             let _ = self.output.set(made);
         }
@@ -231,8 +232,11 @@ impl Pool {
         let child = self.child(seat)?;
         if !child.known.contains_key(&instance.number) {
             let made = child.call("init", 6, |out| instance.write_init(out));
-            if made.is_ok() {
-                child.known.insert(instance.number, 0);
+            match (&made, self.output.get()) {
+                (Ok(_), _) => drop(child.known.insert(instance.number, 0)),
+                // What the class has said about it comes first.
+                (Err(_), Some(output)) => output.catch_up(),
+                (Err(_), None) => {}
             }
             self.settle(seat, made)?;
         }
