@@ -80,7 +80,7 @@ impl Paths {
     fn body(&mut self, depth: usize) -> String {
         let mut body = match self.random.below(3) {
             0..2 => self.branched(depth),
-            _ => self.steps(3) + &self.destination(),
+            _ => self.steps(3) + &self.group(),
         };
         if !body.contains("junction") && !body.contains("if ") && depth > 0 {
             let paths = self.random.below(4);
@@ -115,7 +115,7 @@ impl Paths {
         match self.random.below(10) {
             0..4 => format!("filter {{ {}; }}; ", self.filter()),
             4..8 => self.change(),
-            _ => self.destination(),
+            _ => self.group(),
         }
     }
 
@@ -124,9 +124,32 @@ impl Paths {
     }
 
     fn destination(&mut self) -> String {
+        format!("destination {{ {} }}; ", self.file())
+    }
+
+    fn file(&mut self) -> String {
         self.files += 1;
         let template = "$MSG|$PRI|${v}|$(if tags('t') t -)\\n";
-        format!("destination {{ file(\"%dir%/out/{:03}\" template(\"{template}\")); }}; ", self.files)
+        format!("file(\"%dir%/out/{:03}\" template(\"{template}\"));", self.files)
+    }
+
+    /// A destination of some drivers, and of channels that take what they want.
+    fn group(&mut self) -> String {
+        if self.random.is(50) {
+            return self.destination();
+        }
+        let members = 1 + self.random.below(3);
+        let members: String = (0..members).map(|_| self.member() + " ").collect();
+        format!("destination {{ {members}}}; ")
+    }
+
+    fn member(&mut self) -> String {
+        if self.random.is(30) {
+            return self.file();
+        }
+        let flags = *self.random.of(&["", "", "", "flags(final); ", "flags(fallback); "]);
+        let change = if self.random.is(30) { self.change() } else { String::new() };
+        format!("channel {{ {change}filter {{ {}; }}; {}{flags}}};", self.filter(), self.destination())
     }
 
     fn junction(&mut self, depth: usize) -> String {
