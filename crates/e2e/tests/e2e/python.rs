@@ -4,6 +4,7 @@
 mod destination;
 mod generators;
 mod headers;
+mod names;
 mod persist;
 mod source;
 
@@ -254,6 +255,29 @@ fn what_cannot_run_is_said_before_it_does() {
     }
 }
 
+/// Before the error that it explains, in each start.
+#[test]
+fn what_a_class_says_in_init_is_said_before_the_program_ends() {
+    let parser = config(&class("pass"));
+    let code = class("pass") + "    def send(self, msg): return True\n";
+    let destination = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         log {{ source(s); destination {{ python(class(\"Made\")); }}; }};\npython {{\n{code}\n}};\n"
+    );
+    for text in [&parser, &parser, &destination, &destination] {
+        let init = "    def init(self, options):\n        print(\"no line end\", end=\"\")\n        \
+                    syslogng.Logger().error(\"the key file is missing\")\n        return False\n    def parse";
+        let lab = Lab::new();
+        let (path, _) = lab.write_config("refuses.conf", &text.replacen("    def parse", init, 1));
+        let state = lab.path("state").display().to_string();
+        let run = run_command(&["run", "--config", &path.display().to_string(), "--state-dir", &state]);
+        assert!(run.code.is_some_and(|code| code != 0), "{}", run.stderr);
+        for expected in ["the key file is missing", "no line end", "did not return True"] {
+            assert!(run.stderr.contains(expected), "{expected}: {}", run.stderr);
+        }
+    }
+}
+
 #[test]
 fn what_classes_say_goes_to_internal() {
     let lab = Lab::new();
@@ -420,7 +444,13 @@ fn a_virtual_environment_is_made_and_classes_are_tried_in_it() {
         "import syslogng\nclass Good(syslogng.LogParser):\n    def init(self, options):\n        self.prefix = options[\"prefix\"]\n        return True\n    \
          def parse(self, msg):\n        msg[self.prefix + \"len\"] = len(msg[\"MESSAGE\"])\n        return True\n\
          class Bad(syslogng.LogParser):\n    def parse(self, msg):\n        raise ValueError(\"wrong\")\n\
-         class Sent(syslogng.LogDestination):\n    def send(self, msg):\n        return self.DROP\n",
+         class Sent(syslogng.LogDestination):\n    def send(self, msg):\n        return self.DROP\n\
+         class Exits(syslogng.LogParser):\n    def parse(self, msg):\n        raise SystemExit(0)\n\
+         class Dict(syslogng.LogParser):\n    def parse(self, msg):\n        msg[\"x\"] = {}\n        return True\n\
+         class Sets(syslogng.LogDestination):\n    def send(self, msg):\n        msg[\"x\"] = \"y\"\n        return True\n\
+         class Bare(syslogng.LogFetcher):\n    def fetch(self):\n        return self.FETCH_SUCCESS\n\
+         class Posts(syslogng.LogSource):\n    def run(self):\n        self.post_message(\"bad\")\n\
+         class Bytes(syslogng.LogParser):\n    def parse(self, msg):\n        msg[b\"HOST\"] = msg[b\"HOST\"].upper()\n        return True\n",
     )
     .unwrap();
     let check = |args: &[&str]| {
@@ -436,6 +466,19 @@ fn a_virtual_environment_is_made_and_classes_are_tried_in_it() {
     assert!(code == Some(1) && err.contains("ValueError: wrong"), "{err}");
     let (code, out, _) = check(&["mine.Sent"]);
     assert!(code == Some(1) && out.contains("DROP"), "{out}");
+    let (code, out, _) = check(&["mine.Bytes"]);
+    assert!(code == Some(0) && out.contains("HOST = b'HOST'"), "{out}");
+    // What fails in the program.
+    for (class, said) in [
+        ("mine.Exits", "SystemExit: 0"),
+        ("mine.Dict", "dict cannot be a value"),
+        ("mine.Sets", "Log message is read only"),
+        ("mine.Bare", "FETCH_SUCCESS without a LogMessage"),
+        ("mine.Posts", "post_message() takes a LogMessage"),
+    ] {
+        let (code, _, err) = check(&[class]);
+        assert!(code == Some(1) && err.contains(said), "{class}: {err}");
+    }
     assert_eq!(check(&["mine.Nope"]).0, Some(1));
     assert_eq!(check(&[]).0, Some(2));
 }
