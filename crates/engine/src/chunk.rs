@@ -190,6 +190,11 @@ impl Chunk {
         self.bytes.get(self.written..self.end_of(self.done + 1)).unwrap_or_default()
     }
 
+    /// What is written of that message.
+    pub fn begun(&self) -> &[u8] {
+        self.bytes.get(self.end_of(self.done)..self.written).unwrap_or_default()
+    }
+
     /// Where the first `count` messages end.
     fn end_of(&self, count: usize) -> usize {
         match count.checked_sub(1) {

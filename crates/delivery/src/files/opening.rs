@@ -14,8 +14,9 @@ use rustix::fs::{
 use rustix::io::Errno;
 use sandbox::Access;
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs::File;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::fchown;
@@ -24,13 +25,71 @@ use std::time::{Duration, SystemTime};
 
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// Opens the file, makes it when it is missing, and the folders above it when the options say so.
-pub fn open(path: &Path, options: &FileOptions) -> io::Result<File> {
-    open_for_writing(path, options).map_err(|error| sandbox::explained(error, path, Access::Write))
+/// Who has a say in the name of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameOrigin {
+    /// The configuration alone.
+    Fixed,
+    /// Messages, behind the first `folder_bytes`, which are the name of a folder. `follows`: what they name
+    /// may be reached through symbolic links.
+    Messages { folder_bytes: usize, follows: bool },
 }
 
-fn open_for_writing(path: &Path, options: &FileOptions) -> io::Result<File> {
-    let place = Place::of(path, options)?;
+impl NameOrigin {
+    /// Bytes of the name that may be reached through symbolic links; `None`: all of it.
+    fn links_below(self) -> Option<usize> {
+        match self {
+            NameOrigin::Messages { folder_bytes, follows: false } => Some(folder_bytes),
+            _ => None,
+        }
+    }
+
+    /// An error of the part that messages have a say in, where they have one.
+    fn judged(self, error: impl Into<io::Error>) -> io::Error {
+        let error = error.into();
+        let can_never_be = is_link_error(&error)
+            || matches!(
+                error.kind(),
+                ErrorKind::InvalidFilename
+                    | ErrorKind::IsADirectory
+                    | ErrorKind::NotADirectory
+                    | ErrorKind::NotSeekable
+            );
+        match can_never_be && self != NameOrigin::Fixed {
+            true => io::Error::new(error.kind(), WrongName(error)),
+            false => error,
+        }
+    }
+}
+
+/// A message has made a name that no file can have here.
+#[derive(Debug)]
+struct WrongName(io::Error);
+
+impl fmt::Display for WrongName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for WrongName {}
+
+/// What is wrong with the name that a message has made. `None`: the name is not at fault, and the file can
+/// be opened once somebody has mended what is.
+pub fn wrong_name(error: &io::Error) -> Option<&io::Error> {
+    let wrong = error.get_ref()?.downcast_ref::<WrongName>()?;
+    Some(&wrong.0)
+}
+
+/// Opens the file, makes it when it is missing, and the folders above it when the options say so.
+pub fn open(path: &Path, options: &FileOptions) -> io::Result<File> {
+    let opened = Place::of(path, options).and_then(|place| {
+        open_for_writing(&place, options).map_err(|error| options.name_origin.judged(error))
+    });
+    opened.map_err(|error| sandbox::explained(error, path, Access::Write))
+}
+
+fn open_for_writing(place: &Place<'_>, options: &FileOptions) -> io::Result<File> {
     // To open a pipe for writing only would wait for its reader.
     if options.is_pipe || place.is_fifo() {
         return place.pipe(options);
@@ -38,16 +97,18 @@ fn open_for_writing(path: &Path, options: &FileOptions) -> io::Result<File> {
     if !options.overwrite_if_older.is_zero() && place.is_older(options.overwrite_if_older) {
         unlinkat(&place.folder, place.name, AtFlags::empty())?;
     }
-    open_or_make(&place, OFlags::WRONLY | OFlags::APPEND, options)
+    open_or_make(place, OFlags::WRONLY | OFlags::APPEND, options)
 }
 
 /// The same for a file that is read, and written anywhere in it.
 pub fn open_for_both(path: &Path, options: &FileOptions) -> io::Result<File> {
-    let place = Place::of(path, options)?;
-    if place.is_fifo() {
-        return Err(Errno::SPIPE.into());
-    }
-    let opened = open_or_make(&place, OFlags::RDWR, options);
+    let opened = Place::of(path, options).and_then(|place| {
+        let opened = match place.is_fifo() {
+            true => Err(Errno::SPIPE.into()),
+            false => open_or_make(&place, OFlags::RDWR, options),
+        };
+        opened.map_err(|error| options.name_origin.judged(error))
+    });
     opened.map_err(|error| sandbox::explained(error, path, Access::Write))
 }
 
@@ -100,23 +161,20 @@ impl<'a> Place<'a> {
     fn of(path: &'a Path, options: &FileOptions) -> io::Result<Place<'a>> {
         let bytes = path.as_os_str().as_bytes();
         let last = bytes.iter().rposition(|b| *b == b'/').map_or(0, |at| at + 1);
-        // Everything up to here may be reached through links.
-        let trusted = options.links_below.map_or(last, |at| at.min(last));
-        let (beginning, rest) = bytes.split_at(trusted);
-        if options.create_dirs {
-            let below = Path::new(OsStr::from_bytes(beginning)).join("x");
-            transport::create_parents(&below, &options.ownership)?;
-        }
-        let beginning = if beginning.is_empty() { b"." } else { beginning };
-        let mut folder = openat(CWD, OsStr::from_bytes(beginning), FOLDER, Mode::empty())?;
-        let (folders, name) = rest.split_at(last - trusted);
-        for part in folders.split(|b| *b == b'/').filter(|part| !part.is_empty() && *part != b".") {
-            folder = step(&folder, OsStr::from_bytes(part), options)?;
+        let origin = options.name_origin;
+        let fixed = match origin {
+            NameOrigin::Fixed => last,
+            NameOrigin::Messages { folder_bytes, .. } => folder_bytes.min(last),
+        };
+        let mut folder = open_folder(bytes.get(..fixed).unwrap_or_default(), options)?;
+        let (above, name) = bytes.split_at(last);
+        if fixed < last {
+            folder = made_folder(folder, above, options).map_err(|error| origin.judged(error))?;
         }
         if name.is_empty() {
-            return Err(io::ErrorKind::IsADirectory.into());
+            return Err(origin.judged(ErrorKind::IsADirectory));
         }
-        Ok(Place { folder, name: OsStr::from_bytes(name), follows: options.links_below.is_none() })
+        Ok(Place { folder, name: OsStr::from_bytes(name), follows: origin.links_below().is_none() })
     }
 
     fn open(&self, how: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
@@ -153,6 +211,26 @@ impl<'a> Place<'a> {
     }
 }
 
+/// A folder that may be reached through links, made when it is missing and the options say so.
+fn open_folder(name: &[u8], options: &FileOptions) -> io::Result<OwnedFd> {
+    if options.create_dirs {
+        let below = Path::new(OsStr::from_bytes(name)).join("x");
+        transport::create_parents(&below, &options.ownership)?;
+    }
+    let name = if name.is_empty() { b"." } else { name };
+    Ok(openat(CWD, OsStr::from_bytes(name), FOLDER, Mode::empty())?)
+}
+
+/// The folder `above` a file, with the part of it that messages have a say in, which begins in `folder`.
+fn made_folder(mut folder: OwnedFd, above: &[u8], options: &FileOptions) -> io::Result<OwnedFd> {
+    let Some(fixed) = options.name_origin.links_below() else { return open_folder(above, options) };
+    let parts = above.get(fixed..).unwrap_or_default().split(|b| *b == b'/');
+    for part in parts.filter(|part| !part.is_empty() && *part != b".") {
+        folder = step(&folder, OsStr::from_bytes(part), options)?;
+    }
+    Ok(folder)
+}
+
 /// The folder below another one, made when it is missing and the options say so; not through a link.
 fn step(above: &OwnedFd, name: &OsStr, options: &FileOptions) -> io::Result<OwnedFd> {
     match openat(above, name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
@@ -184,7 +262,7 @@ fn is_link(above: &OwnedFd, name: &OsStr) -> bool {
 }
 
 /// Whether this error says that a link stood in the way.
-pub fn is_link_error(error: &io::Error) -> bool {
+pub(super) fn is_link_error(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::ELOOP)
 }
 

@@ -1,6 +1,7 @@
 //! The options of destinations that write files: names made from messages, and when files are closed.
 
 use super::FileName;
+use super::opening::NameOrigin;
 use crate::writing;
 use conf_schema::Settings;
 use diag::{Diagnostics, Reported};
@@ -26,12 +27,15 @@ pub fn name<'a>(
     }
 }
 
-/// How much of a name may be reached through symbolic links: its literal beginning, or all of it where the
-/// options say so, or messages have no say in it.
-pub fn links_below(s: &Settings, name: &FileName) -> Option<usize> {
-    let allowed = s.bool("follow-symlinks").unwrap_or(false);
-    let all = name.literal().is_some() || allowed;
-    (!all).then(|| super::opening::literal_folder(name.text()))
+/// Who has a say in the name, and whether `follow-symlinks()` allows links in what messages make of it.
+pub fn name_origin(s: &Settings, name: &FileName) -> NameOrigin {
+    match name.literal() {
+        Some(_) => NameOrigin::Fixed,
+        None => NameOrigin::Messages {
+            folder_bytes: super::opening::literal_folder(name.text()),
+            follows: s.bool("follow-symlinks").unwrap_or(false),
+        },
+    }
 }
 
 /// `time-reap()`: a file whose name never changes stays open unless the driver itself says otherwise.

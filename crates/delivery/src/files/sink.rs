@@ -4,7 +4,7 @@ mod followed;
 mod pieces;
 mod shelf;
 
-use super::opening;
+use super::opening::{self, NameOrigin};
 use super::rotate::Rotation;
 use engine::ledger::Reason;
 use engine::{Chunk, Progress, Sink, Status};
@@ -15,6 +15,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,8 +37,7 @@ pub struct FileOptions {
     pub time_reopen: Duration,
     /// A named pipe: made when missing, opened for reading too so that no reader is needed.
     pub is_pipe: bool,
-    /// Bytes of the name that may be reached through symbolic links; `None`: all of it.
-    pub links_below: Option<usize>,
+    pub name_origin: NameOrigin,
     /// `logrotate()`
     pub rotation: Option<Rotation>,
 }
@@ -178,7 +178,7 @@ impl FileSink {
             );
             return;
         }
-        if opening::is_link_error(error) {
+        if opening::wrong_name(error).is_some_and(opening::is_link_error) {
             oplog::limited(
                 "file-link",
                 oplog::Level::Error,
@@ -199,6 +199,23 @@ impl FileSink {
                 ],
             );
         }
+    }
+
+    /// Whoever goes on with the queue writes the message anew that was begun here: its beginning leaves the
+    /// file again.
+    fn take_back(&mut self, queue: &mut VecDeque<Chunk>) {
+        let Some(chunk) = queue.front_mut().filter(|chunk| !chunk.begun().is_empty()) else { return };
+        self.with_file(|sink| {
+            let Some(Opened { file, is_regular: true, .. }) = &sink.file else { return };
+            match cut_off(file, chunk.begun()) {
+                Ok(true) => chunk.rewind(),
+                Ok(false) => {}
+                Err(error) => oplog::warning(
+                    "The beginning of a message stays in a file",
+                    &[("file", &sink.path.display()), ("error", &error)],
+                ),
+            }
+        });
     }
 
     fn write_out(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> Status {
@@ -233,12 +250,7 @@ impl FileSink {
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
                     return Status::Retry(Duration::from_millis(20));
                 }
-                Err(e)
-                    if matches!(
-                        e.kind(),
-                        ErrorKind::InvalidFilename | ErrorKind::IsADirectory | ErrorKind::NotADirectory
-                    ) || opening::is_link_error(&e) =>
-                {
+                Err(e) if opening::wrong_name(&e).is_some() => {
                     self.say(&e);
                     if let Some(chunk) = chunks.pop_front() {
                         let why = format!("{}: {e}", self.path.display());
@@ -308,7 +320,17 @@ impl Sink for FileSink {
         }
     }
 
-    fn close(&mut self, _queue: &mut VecDeque<Chunk>) {
+    fn part(&mut self, queue: &mut VecDeque<Chunk>) {
+        self.take_back(queue);
+    }
+
+    fn close_unsettled(&mut self, queue: &mut VecDeque<Chunk>) -> VecDeque<Chunk> {
+        self.close(queue);
+        VecDeque::new()
+    }
+
+    fn close(&mut self, queue: &mut VecDeque<Chunk>) {
+        self.take_back(queue);
         self.shelf.clear();
     }
 }
@@ -331,13 +353,29 @@ fn begin_line(mut file: &File, path: &Path) {
     }
 }
 
-/// The file is open for appending alone; this is the same one, whatever has its name now.
 fn last_byte(file: &File) -> std::io::Result<u8> {
     let mut last = [0];
-    let mut file = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    let mut file = again(file)?;
     file.seek(SeekFrom::End(-1))?;
     file.read_exact(&mut last)?;
     Ok(last[0])
+}
+
+/// Shortens the file by its last bytes, if they are these: nobody else has written behind them.
+fn cut_off(file: &File, end: &[u8]) -> std::io::Result<bool> {
+    let Some(start) = file.metadata()?.len().checked_sub(end.len() as u64) else { return Ok(false) };
+    let mut found = vec![0; end.len()];
+    again(file)?.read_exact_at(&mut found, start)?;
+    if found != end {
+        return Ok(false);
+    }
+    file.set_len(start)?;
+    Ok(true)
+}
+
+/// The file is open for appending alone; this is the same one for reading, whatever has its name now.
+fn again(file: &File) -> std::io::Result<File> {
+    File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
 /// Points a symbolic link somewhere else in one step.
@@ -355,3 +393,6 @@ fn point(link: &Path, target: &Path) -> std::io::Result<()> {
     std::os::unix::fs::symlink(target, &fresh)?;
     std::fs::rename(&fresh, link)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! `file()`: messages into files, whose names may be made from the messages.
 
 use conf_schema::{Component, Context, Cost, Group, Kind, OptionSpec as Opt, Positional, Preset, Settings};
-use delivery::files::{FileDestination, FileOptions, Rotation, links_below, name, time_reap};
+use delivery::files::{FileDestination, FileOptions, Rotation, name, name_origin, time_reap};
 use delivery::writing::{self, Layout};
 use diag::{Diagnostic, Diagnostics, Reported};
 use driver_options::SECONDS_MAX;
@@ -103,7 +103,7 @@ fn build(
         time_reap: time_reap(s, cx, &name),
         time_reopen: s.seconds("time-reopen").unwrap_or(Duration::from_secs(60)),
         is_pipe: false,
-        links_below: links_below(s, &name),
+        name_origin: name_origin(s, &name),
         rotation: rotation(s, diags),
     };
     let key = writing::key(s, &mut writer, || format!("affile_dd({path})"));

@@ -57,7 +57,7 @@ fn build(
         time_reap: files::time_reap(s, cx, &name),
         time_reopen: writing::time_reopen(s),
         is_pipe: true,
-        links_below: files::links_below(s, &name),
+        name_origin: files::name_origin(s, &name),
         rotation: None,
     };
     let key = writing::key(s, &mut writer, || format!("affile_dd({path})"));

@@ -1,7 +1,7 @@
 //! Trouble around the program: full disks, folders that cannot be written, ports in use. Said clearly,
 //! counted, others go on.
 
-use crate::messages::{HEAD, block, message};
+use crate::messages::{HEAD, block, line, message, send, wait_waiting};
 use std::process::Command;
 use testkit::{Collector, Lab, Penstock, Sender, wait_until};
 
@@ -97,7 +97,7 @@ fn a_folder_that_cannot_be_written_to_hurts_nobody_else() {
 }
 
 #[test]
-fn a_file_that_is_a_folder_hurts_nobody_else() {
+fn a_file_that_is_a_folder_hurts_nobody_else_and_comes_later() {
     let lab = Lab::new();
     std::fs::create_dir(lab.path("folder")).unwrap();
     let mut penstock = Penstock::start(&lab, &config("%dir%/folder"));
@@ -106,12 +106,109 @@ fn a_file_that_is_a_folder_hurts_nobody_else() {
     wait_until("the other file", || lab.lines("out").len() == 10);
     penstock.wait_log("folder', error='Is a directory");
     penstock.ledger().assert_balanced();
-    // A destination that refuses all that comes is not well, though its queue is empty.
-    sender.raw(block(10, 100).as_bytes());
+    std::fs::remove_dir(lab.path("folder")).unwrap();
+    wait_until("the file where the folder was", || lab.lines("folder").len() == 10);
+    penstock.wait_settled(10).assert_nothing_lost();
+}
+
+/// A name that no message has a say in is nobody's fault who sends: what stands there may go away.
+#[test]
+fn what_stands_in_the_way_of_a_fixed_name_is_waited_for() {
+    const COUNT: usize = 50;
+    let put = |lab: &Lab, what: &str| match what {
+        "folder" => std::fs::create_dir_all(lab.path("o/a/app.log")).unwrap(),
+        "file" => std::fs::write(lab.path("o/a"), "").unwrap(),
+        _ => std::os::unix::fs::symlink("a", lab.path("o/a")).unwrap(),
+    };
+    let clear = |lab: &Lab| match lab.path("o/a").symlink_metadata().unwrap().is_dir() {
+        true => std::fs::remove_dir_all(lab.path("o/a")).unwrap(),
+        false => std::fs::remove_file(lab.path("o/a")).unwrap(),
+    };
+    for (what, driver) in [
+        ("folder", "file(\"%dir%/o/a/app.log\" create-dirs(yes))"),
+        ("file", "file(\"%dir%/o/a/app.log\" create-dirs(yes))"),
+        ("loop", "file(\"%dir%/o/a\")"),
+        ("file", "file(\"%dir%/o/a/${LEVEL}.log\" create-dirs(yes))"),
+        ("file", "file(\"%dir%/o/a/${LEVEL}.log\" create-dirs(yes) follow-symlinks(yes))"),
+        (
+            "folder",
+            "file(\"%dir%/o/a/app.log\" create-dirs(yes) disk-buffer(reliable(yes) capacity-bytes(1MiB)))",
+        ),
+        ("folder", "logstore(\"%dir%/o/a/app.log\" create-dirs(yes))"),
+    ] {
+        let lab = Lab::new();
+        std::fs::create_dir(lab.path("o")).unwrap();
+        put(&lab, what);
+        let config = format!(
+            "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+             destination d {{ {driver}; }};\nlog {{ source(s); destination(d); flags(flow-control); }};\n"
+        );
+        let mut penstock = Penstock::start(&lab, &config);
+        send(&lab, 0, COUNT);
+        penstock.wait_log("time_reopen='1'");
+        wait_waiting(&mut penstock, COUNT).assert_nothing_lost();
+        clear(&lab);
+        let ledger = penstock.wait_settled(COUNT as u64);
+        ledger.assert_nothing_lost();
+        assert_eq!(ledger.destination("d").delivered, COUNT as u64, "{what}, {driver}: {ledger}");
+        penstock.stop();
+    }
+}
+
+/// A destination that refuses all that comes is not well, though its queue is empty.
+#[test]
+fn a_name_that_messages_make_of_a_folder_is_refused() {
+    let lab = Lab::new();
+    std::fs::create_dir_all(lab.path("folder/notice")).unwrap();
+    let mut penstock = Penstock::start(&lab, &config("%dir%/folder/${LEVEL}"));
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.raw(block(0, 100).as_bytes());
+    penstock.wait_log("folder/notice', error='Is a directory");
     wait_until("the complaint", || {
         penstock.request("HEALTHCHECK").contains("destination bad#0 drops messages, refused")
     });
+    penstock.ledger().assert_balanced();
     penstock.stop();
+}
+
+/// The half of a line that a full disk had room for is written anew by whoever goes on.
+#[test]
+fn a_line_begun_on_a_full_disk_is_there_once_after_a_stop_and_a_reload() {
+    const COUNT: usize = 600;
+    for how in ["stop", "reload"] {
+        let lab = Lab::new();
+        let Some(disk) = Disk::mount(&lab, 64) else {
+            return testkit::skip("cannot mount a small disk here");
+        };
+        let config = config("%dir%/disk/full");
+        let mut penstock = Penstock::start(&lab, &config);
+        std::fs::write(disk.0.join("ballast"), vec![0; 48 * 1024]).unwrap();
+        send(&lab, 0, COUNT);
+        penstock.wait_log("No space left on device");
+        wait_until("the file on the good disk", || lab.lines("out").len() == COUNT);
+        assert!(!lab.text("disk/full").ends_with('\n'), "no line is begun");
+        let changed = config.replace("disk/full\"", "disk/full\" time-reopen(2)");
+        let mut penstock = match how {
+            "stop" => {
+                penstock.stop();
+                assert!(lab.text("disk/full").ends_with('\n'), "half a line is left");
+                std::fs::remove_file(disk.0.join("ballast")).unwrap();
+                Penstock::start(&lab, &config)
+            }
+            _ => {
+                penstock.reload_with(&lab, &changed);
+                std::fs::remove_file(disk.0.join("ballast")).unwrap();
+                penstock
+            }
+        };
+        wait_until("all lines", || lab.lines("disk/full").len() >= COUNT);
+        let expected: Vec<String> = (0..COUNT).map(|n| line(0, n)).collect();
+        assert!(lab.lines("disk/full") == expected, "{how}: a line is cut, missing or there twice");
+        penstock
+            .wait_ledger(|ledger| (ledger.waiting() > 0).then(|| "some wait".to_owned()))
+            .assert_balanced();
+        penstock.stop();
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::stamping::{Authority, Stamping, Wanted};
 use delivery::files::FileOptions;
-use delivery::files::opening::{is_link_error, open_for_both};
+use delivery::files::opening::{open_for_both, wrong_name};
 use engine::ledger::Reason;
 use engine::{Chunk, Progress, Sink, Status};
 use logstore::{Error, Settings, Time, Writer};
@@ -121,7 +121,7 @@ impl LogstoreSink {
                         return Status::Done;
                     }
                 }
-                Err(Error::File(error)) if can_never_be(&error) => {
+                Err(Error::File(error)) if wrong_name(&error).is_some() => {
                     self.say(&error);
                     if let Some(chunk) = chunks.pop_front() {
                         let why = format!("{}: {error}", self.path.display());
@@ -199,17 +199,6 @@ impl LogstoreSink {
             );
         }
     }
-}
-
-/// Nobody can do anything about it: messages for it are refused.
-fn can_never_be(error: &std::io::Error) -> bool {
-    let kinds = [
-        ErrorKind::InvalidFilename,
-        ErrorKind::IsADirectory,
-        ErrorKind::NotADirectory,
-        ErrorKind::NotSeekable,
-    ];
-    kinds.contains(&error.kind()) || is_link_error(error)
 }
 
 impl Sink for LogstoreSink {
