@@ -5,11 +5,13 @@ mod actions;
 mod conditions;
 mod directives;
 mod inputs;
+mod known;
 mod output;
 mod reader;
 mod selectors;
 mod statements;
 mod templates;
+mod written;
 
 use crate::{EXIT_CONFIG, printing};
 use control::cli::ConvertArgs;

@@ -1,10 +1,10 @@
 //! Actions as drivers of destinations: files, other machines, terminals, pipes, programs.
 
 use super::NoCounterpart;
-use super::directives::Directives;
+use super::directives::{Directives, Peer};
 use super::reader::Params;
 use super::templates::{Made, Templates};
-use conf_syntax::quoted;
+use super::written::{ip_protocol, literal, quoted, word};
 
 /// Bytes of a queue on disk that has no limit of its own.
 const DISK_BYTES: u64 = 1 << 30;
@@ -227,7 +227,7 @@ impl Maker<'_> {
     fn file(&self, path: &str, template: Option<&str>, params: &Params) -> Result<Action, NoCounterpart> {
         let template = self.template(template, self.directives.file_template())?;
         let rights = self.directives.rights(params);
-        let driver = format!("file({} template({}){rights})", quoted(path), quoted(&template));
+        let driver = format!("file({} template({}){rights})", literal(path), quoted(&template));
         Ok(Action { name: name_of(path), driver })
     }
 
@@ -268,7 +268,8 @@ impl Maker<'_> {
         if is_counted && !is_protocol && is_tcp {
             return Err("counted octets in front of records of the old form".into());
         }
-        let mut options = vec![format!("port({port})"), format!("transport({transport})")];
+        let mut options = vec![format!("port({})", word(port)), format!("transport({transport})")];
+        options.extend(ip_protocol(host));
         if is_protocol && driver == "network" {
             options.push("flags(syslog-protocol)".to_owned());
         }
@@ -277,7 +278,7 @@ impl Maker<'_> {
             options.push(format!("template({})", quoted(&format!("{text}{end}"))));
         }
         if is_tls {
-            options.push(self.directives.tls(&params, true));
+            options.push(self.directives.tls(&params, Peer::Receiver(host))?);
         }
         options.extend(queue(&params)?);
         let driver = format!("{driver}({} {})", quoted(host), options.join(" "));
@@ -285,7 +286,8 @@ impl Maker<'_> {
     }
 
     fn relp(&self, host: &str, params: &Params) -> Result<Action, NoCounterpart> {
-        let mut options = vec![format!("port({})", params.text("port").unwrap_or("514"))];
+        let mut options = vec![format!("port({})", word(params.text("port").unwrap_or("514")))];
+        options.extend(ip_protocol(host));
         match params.text("template") {
             None => options.push("template(\"<${PRI}>$ISODATE $HOST ${MSGHDR}${MESSAGE}\")".to_owned()),
             Some(name) => {
@@ -297,7 +299,7 @@ impl Maker<'_> {
             }
         }
         if params.is_on("tls") == Some(true) {
-            options.push(self.directives.tls(params, true));
+            options.push(self.directives.tls(params, Peer::Receiver(host))?);
         }
         options.extend(queue(params)?);
         let driver = format!("relp({} {})", quoted(host), options.join(" "));
@@ -308,7 +310,7 @@ impl Maker<'_> {
         let template = self.template(template, "RSYSLOG_FileFormat")?;
         Ok(Action {
             name: name_of(path),
-            driver: format!("pipe({} template({}))", quoted(path), quoted(&template)),
+            driver: format!("pipe({} template({}))", literal(path), quoted(&template)),
         })
     }
 

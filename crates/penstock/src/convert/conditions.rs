@@ -3,7 +3,7 @@
 use super::NoCounterpart;
 use super::reader::Reader;
 use super::selectors;
-use conf_syntax::quoted;
+use super::written::{literal, plain, quoted};
 
 /// Brackets in brackets.
 const DEPTH_MAX: usize = 50;
@@ -245,7 +245,7 @@ fn one_compared(name: &str, operator: &str, text: &str) -> Result<String, NoCoun
         format!("match({} {} type(string) flags({flags}))", quoted(text), place.argument())
     };
     Ok(match operator {
-        "==" | "isequal" => format!("{} eq {}", quoted(&place.text()), quoted(own)),
+        "==" | "isequal" => format!("{} eq {}", quoted(&place.text()), literal(own)),
         "contains" => searched(text, "substring"),
         "contains_i" => searched(text, "substring ignore-case"),
         "startswith" => searched(own, "prefix"),
@@ -265,7 +265,7 @@ fn matched(name: &str, pattern: &str, flags: &str) -> Result<String, NoCounterpa
 
 /// A pattern in single quotes, as it is; in double ones where it has single ones in it.
 fn single(pattern: &str) -> Result<String, NoCounterpart> {
-    Ok(if pattern.contains('\'') { quoted(pattern) } else { format!("'{pattern}'") })
+    Ok(if pattern.contains('\'') { quoted(pattern) } else { format!("'{}'", plain(pattern)) })
 }
 
 fn escaped(text: &str) -> String {

@@ -1,11 +1,12 @@
 //! Settings that hold for what comes after them: `$FileOwner root`, `global(...)`, `module(...)`.
 
+use super::NoCounterpart;
 use super::reader::Params;
-use conf_syntax::quoted;
+use super::written::{quoted, word};
 use std::fmt::Write;
 
 /// Directives that change nothing of what is written.
-const WITHOUT_EFFECT: [&str; 22] = [
+const WITHOUT_EFFECT: [&str; 21] = [
     "workdirectory",
     "repeatedmsgreduction",
     "actionresumeinterval",
@@ -19,7 +20,6 @@ const WITHOUT_EFFECT: [&str; 22] = [
     "dynafilecachesize",
     "imjournalstatefile",
     "omitlocallogging",
-    "umask",
     "createdirs",
     "failonchownfailure",
     "actionfileenablesync",
@@ -30,15 +30,36 @@ const WITHOUT_EFFECT: [&str; 22] = [
     "systemlogratelimitburst",
 ];
 
+/// What files are made with where nothing is said.
+const FILE_MODE: u32 = 0o644;
+
 /// What was said so far.
 #[derive(Clone, Debug, Default)]
 pub struct Directives {
     file_template: Option<String>,
     rights: Params,
+    /// Rights that no file gets.
+    umask: u32,
     /// Of `global()` and the directives that are the same.
     globals: Params,
     /// For the next action alone.
     next: Params,
+}
+
+/// The other side of a session with TLS.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Peer<'h> {
+    Sender,
+    /// The host that is named in the configuration.
+    Receiver(&'h str),
+}
+
+/// Who of them is let in.
+enum Wanted<'p> {
+    Anybody,
+    Trusted,
+    /// These certificates, whoever has signed them.
+    Fingerprints(Vec<&'p str>),
 }
 
 /// What a directive is.
@@ -70,6 +91,11 @@ impl Directives {
 
     pub fn add_globals(&mut self, params: &Params) {
         self.globals = params.clone().or(&self.globals);
+        params.text("umask").into_iter().for_each(|umask| self.set_umask(umask));
+    }
+
+    fn set_umask(&mut self, text: &str) {
+        self.umask = u32::from_str_radix(text, 8).unwrap_or_default();
     }
 
     pub fn add_rights(&mut self, params: &Params) {
@@ -98,32 +124,41 @@ impl Directives {
         }
         for (theirs, ours) in [("filecreatemode", "perm"), ("dircreatemode", "dir-perm")] {
             if let Some(value) = all.text(theirs) {
-                let _ = write!(out, " {ours}({value})");
+                let mode = u32::from_str_radix(value, 8).ok().filter(|mode| mode & self.umask != 0);
+                let mode = mode.map_or(word(value), |mode| format!("{:04o}", mode & !self.umask));
+                let _ = write!(out, " {ours}({mode})");
             }
+        }
+        if all.text("filecreatemode").is_none() && FILE_MODE & self.umask != 0 {
+            let _ = write!(out, " perm({:04o})", FILE_MODE & !self.umask);
         }
         out
     }
 
-    /// `tls(...)` of a sender or a receiver.
-    pub fn tls(&self, params: &Params, is_sender: bool) -> String {
+    /// `tls(...)` towards a sender or a receiver.
+    pub fn tls(&self, params: &Params, peer: Peer<'_>) -> Result<String, NoCounterpart> {
         let all = params.clone().or(&self.globals);
         let file = |names: &[&str]| names.iter().find_map(|name| all.text(name).map(quoted));
+        let wanted = wanted(&all, peer)?;
         let mut options = Vec::new();
         let ca = file(&["streamdriver.cafile", "tls.cacert", "defaultnetstreamdrivercafile"]);
         let key = file(&["streamdriver.keyfile", "tls.myprivkey", "defaultnetstreamdriverkeyfile"]);
         let certificate = file(&["streamdriver.certfile", "tls.mycert", "defaultnetstreamdrivercertfile"]);
-        options.extend(ca.as_ref().map(|ca| format!("ca-file({ca})")));
+        // Whom an authority has signed would be let in beside those whose fingerprints are known.
+        let ca = ca.filter(|_| !matches!(wanted, Wanted::Fingerprints(_)));
+        options.extend(ca.map(|ca| format!("ca-file({ca})")));
         options.extend(key.map(|key| format!("key-file({key})")));
         options.extend(certificate.map(|file| format!("cert-file({file})")));
-        let auth = ["streamdriverauthmode", "streamdriver.authmode", "tls.authmode"]
-            .iter()
-            .find_map(|name| all.text(name));
-        let is_anonymous = auth.is_none_or(|mode| mode.eq_ignore_ascii_case("anon"));
-        options.push(match (is_anonymous, is_sender) {
-            (true, _) => "peer-verify(optional-untrusted)".to_owned(),
-            (false, _) => "peer-verify(required-trusted)".to_owned(),
-        });
-        format!("tls({})", options.join(" "))
+        match wanted {
+            Wanted::Anybody => options.push("peer-verify(optional-untrusted)".to_owned()),
+            Wanted::Trusted => options.push("peer-verify(required-trusted)".to_owned()),
+            Wanted::Fingerprints(prints) => {
+                let prints: Vec<String> = prints.into_iter().map(quoted).collect();
+                options.push(format!("trusted-fingerprints({})", prints.join(" ")));
+                options.push("peer-verify(required-trusted)".to_owned());
+            }
+        }
+        Ok(format!("tls({})", options.join(" ")))
     }
 
     /// `$Name value`
@@ -144,6 +179,7 @@ impl Directives {
             "fileowner" | "filegroup" | "filecreatemode" | "dircreatemode" | "dirowner" | "dirgroup" => {
                 self.rights.set(&lower, &plain);
             }
+            "umask" => self.set_umask(&plain),
             "udpserveraddress" => self.globals.set("address", &plain),
             "defaultnetstreamdrivercafile"
             | "defaultnetstreamdriverkeyfile"
@@ -161,5 +197,48 @@ impl Directives {
             _ => return Meant::Left("a directive that is not known".to_owned()),
         }
         Meant::Done
+    }
+}
+
+/// Whom the parameters let in.
+fn wanted<'p>(all: &'p Params, peer: Peer<'_>) -> Result<Wanted<'p>, NoCounterpart> {
+    const PEERS: [&str; 3] = ["permittedpeer", "streamdriverpermittedpeers", "tls.permittedpeer"];
+    let lists = PEERS.iter().flat_map(|name| all.list(name));
+    let peers: Vec<&str> =
+        lists.flat_map(|list| list.split(',')).map(str::trim).filter(|peer| !peer.is_empty()).collect();
+    let mode = ["streamdriverauthmode", "streamdriver.authmode", "tls.authmode"]
+        .iter()
+        .find_map(|name| all.text(name))
+        .map(str::to_lowercase);
+    let is_relp = all.is_on("tls") == Some(true);
+    let mode = match mode.as_deref() {
+        None if is_relp => "anon",
+        // A stream driver that is told nothing asks for a name.
+        None => "name",
+        Some(mode) => mode.strip_prefix("x509/").unwrap_or(mode),
+    };
+    match mode {
+        "anon" => Ok(Wanted::Anybody),
+        "certvalid" => Ok(Wanted::Trusted),
+        "fingerprint" if !peers.is_empty() => {
+            match peers.iter().find(|peer| !peer.starts_with("SHA1:") && !peer.starts_with("SHA256:")) {
+                Some(other) => Err(format!("the fingerprint `{other}` of a peer").into()),
+                None => Ok(Wanted::Fingerprints(peers)),
+            }
+        }
+        "fingerprint" => Err("peers by their fingerprints, of which none is named".into()),
+        "name" => match (peer, peers.as_slice()) {
+            // That name is looked at in any case.
+            (Peer::Receiver(host), [name]) if name.eq_ignore_ascii_case(host) => Ok(Wanted::Trusted),
+            (Peer::Receiver(_), []) if !is_relp => Ok(Wanted::Trusted),
+            (_, []) => Err("peers by their names, of which none is named: nobody would be let in".into()),
+            (_, names) => Err(format!(
+                "only peers with the names {}: alternative names are not looked at, \
+                 trusted-dn() takes subjects",
+                names.join(", ")
+            )
+            .into()),
+        },
+        other => Err(format!("the authentication `{other}`").into()),
     }
 }

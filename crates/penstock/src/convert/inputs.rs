@@ -1,9 +1,9 @@
 //! Inputs as drivers of sources.
 
 use super::NoCounterpart;
-use super::directives::Directives;
+use super::directives::{Directives, Peer};
 use super::reader::Params;
-use conf_syntax::quoted;
+use super::written::{ip_protocol, quoted, word};
 use std::path::Path;
 
 /// A driver, and the ruleset that gets its messages; none: the one that all others get.
@@ -44,7 +44,7 @@ pub fn object(
 ) -> Result<Vec<Input>, NoCounterpart> {
     let kind = params.text("type").unwrap_or_default().to_lowercase();
     let all = params.clone().or(module);
-    let ruleset = params.text("ruleset").map(str::to_owned);
+    let ruleset = all.text("ruleset").map(str::to_owned);
     let one = |driver: String| Ok(vec![Input { driver, ruleset: ruleset.clone() }]);
     match kind.as_str() {
         "imudp" => {
@@ -59,15 +59,17 @@ pub fn object(
             let mode = all.text("streamdriver.mode").or(all.text("streamdrivermode"));
             let mode = mode.or(directives.globals().text("streamdriver.mode"));
             match mode {
-                Some("1") => one(listening("tls", port, &all, Some(directives.tls(&all, false)))),
+                Some("1") => one(listening("tls", port, &all, Some(directives.tls(&all, Peer::Sender)?))),
                 _ => one(listening("tcp", port, &all, None)),
             }
         }
         "imrelp" => {
             let port = params.text("port").ok_or("no port=\"\"")?;
-            let mut options = vec![format!("port({port})")];
-            options.extend(all.text("address").map(|address| format!("ip({})", quoted(address))));
-            options.extend((params.is_on("tls") == Some(true)).then(|| directives.tls(&all, false)));
+            let mut options = vec![format!("port({})", word(port))];
+            options.extend(all.text("address").into_iter().flat_map(address));
+            if params.is_on("tls") == Some(true) {
+                options.push(directives.tls(&all, Peer::Sender)?);
+            }
             one(format!("relp({})", options.join(" ")))
         }
         "imuxsock" => {
@@ -102,18 +104,22 @@ fn local(path: &str, keeps_timestamp: bool) -> String {
     format!("unix-dgram({}{arrival})", quoted(path))
 }
 
+/// `ip()`, with what an address of IPv6 needs.
+fn address(address: &str) -> impl Iterator<Item = String> {
+    ip_protocol(address).into_iter().chain([format!("ip({})", quoted(address))])
+}
+
 fn listening(transport: &str, port: &str, params: &Params, tls: Option<String>) -> String {
-    let mut options = vec![format!("transport({transport})"), format!("port({port})")];
-    let address = params.text("address").filter(|address| *address != "*");
-    options.extend(address.map(|address| format!("ip({})", quoted(address))));
-    options.extend(params.text("maxsessions").map(|count| format!("max-connections({count})")));
+    let mut options = vec![format!("transport({transport})"), format!("port({})", word(port))];
+    options.extend(params.text("address").filter(|address| *address != "*").into_iter().flat_map(address));
+    options.extend(params.text("maxsessions").map(|count| format!("max-connections({})", word(count))));
     options.extend(tls);
     format!("network({})", options.join(" "))
 }
 
 fn file(params: &Params) -> Result<String, NoCounterpart> {
     let path = params.text("file").ok_or("no file=\"\"")?;
-    let has = ["startmsg.regex", "readmode", "escapelf", "addmetadata", "ruleset.x"];
+    let has = ["startmsg.regex", "readmode", "escapelf", "addmetadata"];
     if let Some(other) = has.iter().find(|name| params.text(name).is_some()) {
         return Err(format!("{other} of an input from a file").into());
     }
@@ -121,9 +127,9 @@ fn file(params: &Params) -> Result<String, NoCounterpart> {
     if let Some(tag) = params.text("tag") {
         options.push(format!("program-override({})", quoted(tag.trim_end_matches(':'))));
     }
-    options.extend(params.text("facility").map(|facility| format!("default-facility({facility})")));
+    options.extend(params.text("facility").map(|facility| format!("default-facility({})", word(facility))));
     let severity = params.text("severity").unwrap_or("notice");
-    options.push(format!("default-level({severity})"));
+    options.push(format!("default-level({})", word(severity)));
     options.push("flags(no-parse)".to_owned());
     let options = options.join(" ");
     if !path.contains(['*', '?']) {

@@ -15,7 +15,8 @@ const DEFAULT: &str = "default";
 pub fn render(mut converter: Converter, from: &str) -> (String, Vec<Left>) {
     let sources = sources(&converter);
     let names = names(&converter);
-    let mut writer = Writer { converter: &converter, names: &names, used: BTreeSet::new(), depth: 0 };
+    let mut writer =
+        Writer { converter: &converter, names: &names, used: BTreeSet::new(), missing: Vec::new(), depth: 0 };
     let mut paths = String::new();
     for ruleset in sources.keys() {
         let rules = match ruleset.as_str() {
@@ -28,8 +29,13 @@ pub fn render(mut converter: Converter, from: &str) -> (String, Vec<Left>) {
         let before = format!("source({}); ", source_name(ruleset));
         let _ = writer.block(&mut paths, rules, Around { before: &before, indent: 0 });
     }
-    let used = writer.used;
+    let (used, missing) = (writer.used, writer.missing);
     let mut out = format!("@version: {}\n# Made of {from} by penstock convert.\n", newest_version());
+    converter.left.extend(missing.into_iter().map(|(name, why)| Left {
+        at: from.to_owned(),
+        text: format!("call {name}"),
+        why: why.into(),
+    }));
     for left in &converter.left {
         let _ = writeln!(out, "# {}: not converted: {} ({})", left.at, left.text, left.why);
     }
@@ -119,6 +125,8 @@ struct Writer<'c> {
     names: &'c [String],
     /// Actions that rules refer to.
     used: BTreeSet<usize>,
+    /// Rulesets that are called and do not stand where they are, and why.
+    missing: Vec<(String, &'static str)>,
     depth: usize,
 }
 
@@ -165,16 +173,24 @@ impl Writer<'_> {
 
     fn call(&mut self, out: &mut String, name: &str, around: Around<'_>) -> Vec<String> {
         let Some(rules) = self.converter.rulesets.get(name) else {
-            let _ = writeln!(out, "{}# there is no ruleset {name}", around.pad());
-            return Vec::new();
+            let _ = writeln!(out, "{}# not converted: call {name}", around.pad());
+            return self.miss(name, "there is no such ruleset");
         };
         if self.depth > DEPTH_MAX {
-            return Vec::new();
+            return self.miss(name, "rulesets too deep");
         }
         self.depth += 1;
         let ends = self.block(out, rules, around);
         self.depth -= 1;
         ends
+    }
+
+    fn miss(&mut self, name: &str, why: &'static str) -> Vec<String> {
+        let missing = (name.to_owned(), why);
+        if !self.missing.contains(&missing) {
+            self.missing.push(missing);
+        }
+        Vec::new()
     }
 
     /// What is done for messages that a filter fits.

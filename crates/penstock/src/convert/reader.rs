@@ -41,15 +41,21 @@ impl Params {
 pub struct Reader<'t> {
     text: &'t str,
     at: usize,
+    /// Where a comment begins that does not end.
+    open_comment: Option<usize>,
 }
 
 impl<'t> Reader<'t> {
     pub fn new(text: &'t str) -> Reader<'t> {
-        Reader { text, at: 0 }
+        Reader { text, at: 0, open_comment: None }
     }
 
     pub fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
+    }
+
+    pub fn open_comment(&self) -> Option<usize> {
+        self.open_comment
     }
 
     pub fn place(&self) -> usize {
@@ -87,7 +93,9 @@ impl<'t> Reader<'t> {
             if rest.starts_with('#') {
                 self.skip(rest.find('\n').unwrap_or(rest.len()));
             } else if rest.starts_with("/*") {
-                self.skip(rest.find("*/").map_or(rest.len(), |end| end + 2));
+                let end = rest.find("*/");
+                self.open_comment = self.open_comment.or(end.is_none().then_some(self.at));
+                self.skip(end.map_or(rest.len(), |end| end + 2));
             } else if rest.starts_with("\\\n") {
                 self.skip(2);
             } else if white == 0 {

@@ -69,6 +69,15 @@ impl Text<'_> {
     }
 }
 
+/// Whether a rule with a selector or a property filter stands here, not an action.
+fn is_rule(rest: &str) -> bool {
+    let line = rest.lines().next().unwrap_or_default();
+    let (first, action) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+    let is_selector =
+        first.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '*') && first.contains('.');
+    is_selector && !action.trim().is_empty() || first.starts_with(':') && first.ends_with(',')
+}
+
 impl Converter {
     /// Reads a file.
     pub fn file(&mut self, path: &Path) -> Result<(), CommandError> {
@@ -88,8 +97,14 @@ impl Converter {
         let mut rules = Vec::new();
         while !text.reader.rest().is_empty() {
             rules.extend(self.block(&mut text));
-            // A closing brace too many.
-            text.reader.skip(1);
+            text.begin = text.reader.place();
+            if text.reader.take("}") {
+                rules.push(self.leave(&text, "a closing brace too many"));
+            }
+        }
+        if let Some(place) = text.reader.open_comment() {
+            text.begin = place;
+            rules.push(self.leave(&text, "a comment without an end"));
         }
         rules
     }
@@ -191,20 +206,31 @@ impl Converter {
     fn body(&mut self, text: &mut Text<'_>) -> Vec<Statement> {
         text.reader.space();
         if text.reader.take("{") {
-            let block = self.block(text);
-            text.reader.take("}");
-            return block;
+            return self.whole_block(text);
         }
         let mut out = Vec::new();
         let rest = text.reader.rest();
+        if rest.is_empty() || rest.starts_with('}') {
+            return vec![self.leave(text, "it has no action")];
+        }
         let is_statement = ["if ", "if(", "stop", "call ", "action", "set ", "unset ", "continue"]
             .iter()
             .any(|word| rest.starts_with(word));
-        match is_statement {
+        // A rule without an action of its own has the next rule for one.
+        match is_statement || is_rule(rest) {
             true => self.statement(text, &mut out),
             false => out.push(self.legacy_action(text)),
         }
         out
+    }
+
+    /// Statements up to the closing brace, and that brace.
+    fn whole_block(&mut self, text: &mut Text<'_>) -> Vec<Statement> {
+        let mut block = self.block(text);
+        if !text.reader.take("}") {
+            block.push(self.leave(text, "its block has no end"));
+        }
+        block
     }
 
     fn legacy_action(&mut self, text: &mut Text<'_>) -> Statement {

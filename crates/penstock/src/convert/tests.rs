@@ -68,12 +68,154 @@ fn what_is_not_converted_is_said() {
         ("garbage", "r.conf:1", "not understood"),
         ("!sshd", "r.conf:1", "a block of a program"),
         ("action(type=", "r.conf:1", "parameters are not understood"),
+        ("global(preserveFQDN=\"on\")", "r.conf:1", "the parameter preservefqdn"),
+        ("module(load=\"imtcp\" preserveCase=\"off\")", "r.conf:1", "the parameter preservecase"),
+        ("input(type=\"imudp\" port=\"1\" device=\"eth0\")", "r.conf:1", "the parameter device"),
+        ("ruleset(name=\"r\" parser=\"x\") { }", "r.conf:1", "the parameter parser"),
+        ("include(text=\"*.* /x\")", "r.conf:1", "the parameter text"),
+        ("if $msg contains 'x' then {\n /x", "r.conf:1", "its block has no end"),
+        ("ruleset(name=\"r\") { *.* /x", "r.conf:1", "its block has no end"),
+        ("template(name=\"t\" type=\"list\") { constant(value=\"x\")", "r.conf:1", "has no end"),
+        ("*.* /x\n}\n", "r.conf:2", "a closing brace too many"),
+        ("*.* /x\n /* x", "r.conf:2", "a comment without an end"),
+        ("*.* /x\n*.info\n", "r.conf:2", "it has no action"),
+        ("input(type=\"imudp\" port=\"1\")\ncall nosuch", "r.conf", "there is no such ruleset"),
     ] {
         let (made, left) = converted(text);
         let found = left.iter().any(|left| left.starts_with(place) && left.contains(why));
         assert!(found, "{text}: {left:?}");
         assert!(made.contains("not converted"), "{made}");
     }
+}
+
+/// Who may connect, as a receiver and a sender of rsyslog say it: `tls()`, or why there is none.
+#[track_caller]
+fn check_peers(receiver: &str, sender: &str, expected: Result<&str, &str>) {
+    let receiver = format!(
+        "module(load=\"imtcp\" StreamDriver.Mode=\"1\" StreamDriver.CAFile=\"/ca\" {receiver})\n\
+         input(type=\"imtcp\" port=\"1\")"
+    );
+    let sender = format!(
+        "input(type=\"imudp\" port=\"1\")\n*.* action(type=\"omfwd\" target=\"log.example.com\" \
+         protocol=\"tcp\" StreamDriverMode=\"1\" StreamDriver.CAFile=\"/ca\" {sender})"
+    );
+    for text in [receiver, sender] {
+        let (made, left) = converted(&text);
+        match expected {
+            Ok(tls) => assert!(made.contains(tls) && left.is_empty(), "{text}: {made} {left:?}"),
+            Err(why) => {
+                assert!(left.iter().any(|left| left.contains(why)), "{text}: {left:?}");
+                assert!(!made.contains("tls("), "{made}");
+            }
+        }
+    }
+}
+
+#[test]
+fn who_may_connect_is_said_or_listed() {
+    check_peers(
+        "StreamDriver.AuthMode=\"x509/name\" PermittedPeer=[\"*.example.com\", \"b\"]",
+        "StreamDriverAuthMode=\"x509/name\" StreamDriverPermittedPeers=\"*.example.com,b\"",
+        Err("only peers with the names *.example.com, b"),
+    );
+    check_peers(
+        "StreamDriver.AuthMode=\"x509/fingerprint\" PermittedPeer=[\"SHA1:0A:0B\", \"SHA256:0C\"]",
+        "StreamDriverAuthMode=\"x509/fingerprint\" StreamDriverPermittedPeers=\"SHA1:0A:0B,SHA256:0C\"",
+        Ok("tls(trusted-fingerprints(\"SHA1:0A:0B\" \"SHA256:0C\") peer-verify(required-trusted))"),
+    );
+    check_peers(
+        "StreamDriver.AuthMode=\"x509/fingerprint\"",
+        "StreamDriverAuthMode=\"x509/fingerprint\"",
+        Err("of which none is named"),
+    );
+    check_peers(
+        "StreamDriver.AuthMode=\"x509/certvalid\" PermittedPeer=\"x\"",
+        "StreamDriverAuthMode=\"x509/certvalid\" StreamDriverPermittedPeers=\"x\"",
+        Ok("tls(ca-file(\"/ca\") peer-verify(required-trusted))"),
+    );
+    check_peers(
+        "StreamDriver.AuthMode=\"anon\"",
+        "StreamDriverAuthMode=\"anon\"",
+        Ok("tls(ca-file(\"/ca\") peer-verify(optional-untrusted))"),
+    );
+    check_peers(
+        "StreamDriver.AuthMode=\"no\"",
+        "StreamDriverAuthMode=\"no\"",
+        Err("the authentication `no`"),
+    );
+    // A sender looks at the name of its target, whatever is said; nobody has the name that is not said.
+    for peers in ["", "StreamDriverPermittedPeers=\"log.example.com\""] {
+        let sender = format!(
+            "input(type=\"imudp\" port=\"1\")\n*.* action(type=\"omfwd\" target=\"log.example.com\" \
+             protocol=\"tcp\" StreamDriverMode=\"1\" StreamDriverAuthMode=\"x509/name\" {peers})"
+        );
+        let (made, left) = converted(&sender);
+        assert!(made.contains("tls(peer-verify(required-trusted))") && left.is_empty(), "{made} {left:?}");
+    }
+    let receiver =
+        "input(type=\"imtcp\" port=\"1\" StreamDriver.Mode=\"1\" StreamDriver.AuthMode=\"x509/name\")";
+    assert!(converted(receiver).1.iter().any(|left| left.contains("nobody would be let in")));
+    let relp = "input(type=\"imrelp\" port=\"1\" tls=\"on\" tls.authMode=\"name\" tls.permittedPeer=[\"a\"])";
+    assert!(converted(relp).1.iter().any(|left| left.contains("only peers with the names a")));
+}
+
+#[track_caller]
+fn check_driver(text: &str, expected: &str) {
+    let (made, left) = converted(&format!("input(type=\"imtcp\" port=\"514\")\n{text}"));
+    assert_eq!(left, Vec::<String>::new(), "{made}");
+    assert!(made.contains(expected), "{text}: {made}");
+}
+
+#[test]
+fn addresses_of_ipv6_say_so() {
+    check_driver(
+        "*.* @@[2001:db8::2]:601",
+        "network(\"2001:db8::2\" port(601) transport(tcp) ip-protocol(6))",
+    );
+    check_driver(
+        "*.* action(type=\"omrelp\" target=\"::1\" port=\"2514\")",
+        "relp(\"::1\" port(2514) ip-protocol(6)",
+    );
+    check_driver(
+        "input(type=\"imudp\" port=\"1\" address=\"::1\")",
+        "network(transport(udp) port(1) ip-protocol(6) ip(\"::1\"))",
+    );
+    check_driver(
+        "input(type=\"imrelp\" port=\"1\" address=\"::1\")",
+        "relp(port(1) ip-protocol(6) ip(\"::1\"))",
+    );
+    check_driver("*.* @h:1", "network(\"h\" port(1) transport(udp))");
+}
+
+#[test]
+fn signs_of_ours_in_texts_of_theirs_are_doubled() {
+    check_driver("*.* /tmp/a$b`c", "file(\"/tmp/a$$b``c\" template(");
+    check_driver("*.* |/tmp/a$b", "pipe(\"/tmp/a$$b\" template(");
+    check_driver("if $hostname == 'a$b`' then /x", "\"${HOST}\" eq \"a$$b``\"");
+    check_driver("if $msg contains 'a$b`' then /x", "match(\"a$b``\" value(");
+    check_driver("if re_match($msg, '`$') then /x", "match('``$' value(");
+    check_driver("if $msg endswith '`' then /x", "match('``$' value(");
+}
+
+#[test]
+fn rights_that_no_file_gets_are_taken_from_it() {
+    check_driver("global(umask=\"0077\")\n*.* /x", "perm(0600)); };");
+    check_driver("$Umask 0027\n$FileCreateMode 0666\n*.* /x", " perm(0640)); };");
+    check_driver("$Umask 0022\n$FileCreateMode 0640\n*.* /x", " perm(0640)); };");
+    let (made, _) = converted("input(type=\"imtcp\" port=\"514\")\n$Umask 0022\n*.* /x");
+    assert_eq!(made.matches("perm(").count(), 1, "{made}");
+}
+
+#[test]
+fn a_rule_without_an_action_has_the_next_rule_for_one() {
+    check(
+        "*.info\nmail.* /x\n",
+        &[
+            "log { source(s_default); filter { level(info..emerg); };",
+            "log { filter { facility(mail); }; destination(d_x); };",
+        ],
+    );
+    check("*.info\n/x\n", &["log { source(s_default); filter { level(info..emerg); }; destination(d_x); };"]);
 }
 
 #[test]

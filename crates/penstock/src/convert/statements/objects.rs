@@ -6,6 +6,7 @@ use crate::convert::NoCounterpart;
 use crate::convert::actions::Maker;
 use crate::convert::directives::Meant;
 use crate::convert::inputs::{self, Input};
+use crate::convert::known::{self, Object};
 use crate::convert::reader::{Params, Reader};
 use crate::convert::templates;
 use std::path::{Path, PathBuf};
@@ -71,9 +72,23 @@ impl Converter {
                 .for_each(|template| self.directives.set_file_template(template));
             self.directives.add_rights(params);
         }
+        self.tell_unknown(Object::Module(&name), params, text, out);
         match inputs::of_module(&name, params) {
             Ok(driver) => self.inputs.extend(driver.map(|driver| Input { driver, ruleset: None })),
             Err(why) => out.push(self.leave(text, why)),
+        }
+    }
+
+    /// Parameters that say something which is not converted.
+    fn tell_unknown(
+        &mut self,
+        object: Object<'_>,
+        params: &Params,
+        text: &Text<'_>,
+        out: &mut Vec<Statement>,
+    ) {
+        for name in known::unknown(object, params) {
+            out.push(self.leave(text, format!("the parameter {name}")));
         }
     }
 
@@ -121,24 +136,28 @@ impl Converter {
             }
             "input" => {
                 let name = params.text("type").unwrap_or_default().to_lowercase();
+                self.tell_unknown(Object::Input(&name), &params, text, out);
                 let module = self.modules.get(&name).cloned().unwrap_or_default();
                 match inputs::object(&params, &module, &self.directives) {
                     Ok(made) => self.inputs.extend(made),
                     Err(why) => out.push(self.leave(text, why)),
                 }
             }
-            "global" => self.directives.add_globals(&params),
+            "global" => {
+                self.tell_unknown(Object::Global, &params, text, out);
+                self.directives.add_globals(&params);
+            }
             // How its queue is kept changes nothing of what is written.
             "main_queue" => {}
             "include" => {
-                let pattern = params.text("file").unwrap_or_default().to_owned();
-                self.include(&pattern, text, out);
+                self.tell_unknown(Object::Include, &params, text, out);
+                params.text("file").into_iter().for_each(|pattern| self.include(pattern, text, out));
             }
             "template" => self.template_object(&params, text, out),
             "ruleset" => {
+                self.tell_unknown(Object::Ruleset, &params, text, out);
                 text.reader.space();
-                let rules = if text.reader.take("{") { self.block(text) } else { Vec::new() };
-                text.reader.take("}");
+                let rules = if text.reader.take("{") { self.whole_block(text) } else { Vec::new() };
                 let name = params.text("name").unwrap_or_default().to_lowercase();
                 match name.as_str() {
                     "rsyslog_defaultruleset" => out.extend(rules),
@@ -158,13 +177,16 @@ impl Converter {
     }
 
     fn template_object(&mut self, params: &Params, text: &mut Text<'_>, out: &mut Vec<Statement>) {
+        self.tell_unknown(Object::Template, params, text, out);
         text.reader.space();
         let body = if text.reader.rest().starts_with('{') { text.reader.balanced('{', '}') } else { "" };
+        let inside = body.strip_prefix('{').map(|body| body.strip_suffix('}'));
         let made = match params.text("type").map(str::to_lowercase).as_deref() {
             Some("string") => templates::string(params.text("string").unwrap_or_default()),
-            Some("list") => templates::list(
-                body.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or_default(),
-            ),
+            Some("list") => match inside {
+                Some(None) => Err("its list has no end".into()),
+                inside => templates::list(inside.flatten().unwrap_or_default()),
+            },
             other => Err(format!("a template of type {}", other.unwrap_or("none")).into()),
         };
         let name = params.text("name").unwrap_or_default().to_owned();
