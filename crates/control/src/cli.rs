@@ -61,6 +61,8 @@ pub const PENSTOCK_STATE_DIR: &str = "/var/lib/penstock";
 pub const LINGER: u64 = 300;
 /// Name of the control socket in the state folder.
 pub const CONTROL_FILE_NAME: &str = "penstock.ctl";
+/// Name of the state file there, which the process that runs has locked.
+pub const STATE_FILE_NAME: &str = "penstock.state";
 
 /// Which program the binary is to be, by the name it was called with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

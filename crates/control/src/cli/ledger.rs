@@ -6,8 +6,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::io::Errno;
 
-use super::{CONTROL_FILE_NAME, Running, print, usage_exit};
+use super::{CONTROL_FILE_NAME, Running, STATE_FILE_NAME, print, usage_exit};
 use crate::client::{ask, request};
 use crate::last_run::LastRun;
 use crate::ledger::Ledger;
@@ -35,7 +37,7 @@ struct Args {
     running: Running,
     /// Show what the last run has left at its stop: what it kept on disk, and what it gave up. Needs no
     /// program that runs
-    #[arg(long, conflicts_with = "control")]
+    #[arg(long)]
     last_run: bool,
     /// Print JSON
     #[arg(long)]
@@ -43,12 +45,22 @@ struct Args {
 }
 
 /// Shows what is noted in the state folder. Whether nothing was given up.
-fn show_last_run(folder: &Path, json: bool) -> Result<bool, CommandError> {
-    let run = LastRun::read(folder)?;
+fn show_last_run(running: &Running, json: bool) -> Result<bool, CommandError> {
+    let folder = running.folder()?;
+    let run = LastRun::read(&folder)?;
     let run = run.ok_or_else(|| format!("no run has noted anything in {}", folder.display()))?;
-    let runs = request(&folder.join(CONTROL_FILE_NAME), "HEALTHCHECK", Some(ANSWER_MAX)).is_ok();
+    let socket = running.control.clone().unwrap_or_else(|| folder.join(CONTROL_FILE_NAME));
+    let runs = request(&socket, "HEALTHCHECK", Some(ANSWER_MAX)).is_ok() || has_lock(&folder);
     print(&if json { run.to_json(runs) } else { run.to_table(runs) });
     Ok(run.given_up() == 0)
+}
+
+/// Whether a program has the state folder: one that has its control socket elsewhere, say. The kernel drops
+/// the lock with the process.
+fn has_lock(folder: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::open(folder.join(STATE_FILE_NAME), flags, Mode::empty());
+    file.is_ok_and(|file| flock(file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK))
 }
 
 /// Its options, for manual pages and completions.
@@ -63,7 +75,7 @@ pub fn run_ledger(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return usage_exit(&error, 2),
     };
     let shown = match args.last_run {
-        true => args.running.folder().and_then(|folder| show_last_run(&folder, args.json)),
+        true => show_last_run(&args.running, args.json),
         false => show(&args),
     };
     // 1 is an answer: it does not add up.
@@ -85,6 +97,18 @@ mod tests {
     use crate::ledger::{Flow, Row};
     use crate::server::{Server, ServerOptions};
     use crate::subject::fake::Fake;
+
+    #[test]
+    fn a_program_runs_that_has_the_lock() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        assert!(!has_lock(folder.path()));
+        let file = std::fs::File::create(folder.path().join(STATE_FILE_NAME)).expect("file");
+        assert!(!has_lock(folder.path()));
+        flock(&file, FlockOperation::NonBlockingLockExclusive).expect("lock");
+        assert!(has_lock(folder.path()));
+        drop(file);
+        assert!(!has_lock(folder.path()));
+    }
 
     #[test]
     fn exit_codes_say_whether_it_adds_up() {

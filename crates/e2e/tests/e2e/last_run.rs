@@ -56,6 +56,9 @@ fn what_was_given_up_is_shown_with_number_age_and_reason() {
     assert_eq!(last_run(&lab, &[]).code, Some(0));
     // One that is killed has no stop.
     let mut penstock = Penstock::start(&lab, &plain(""));
+    // One that has its control socket elsewhere runs as well.
+    std::fs::remove_file(lab.path("state/penstock.ctl")).expect("a socket");
+    assert_eq!(json(&lab)["killed"].as_array().map(Vec::len), Some(0), "it runs");
     penstock.process().child().kill().expect("it runs");
     penstock.wait_end();
     assert_eq!(json(&lab)["killed"].as_array().map(Vec::len), Some(1));
