@@ -104,7 +104,7 @@ static BUFFER: Group = Group {
             "dir",
             Kind::Path,
             Preset::Described("the state folder"),
-            "The folder for the log. It has to exist. What waits in another folder when this changes stays there, and the log says so.",
+            "The folder for the log, made when it is missing; the one above it has to exist. What waits in another folder when this changes stays there, and the log says so.",
         ),
         TRUNCATE,
         Opt::no_effect("prealloc", PREALLOC),
