@@ -15,6 +15,12 @@ use crate::refusal::Refusal;
 
 /// A reply longer than this is cut off with an error.
 const REPLY_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// A program that is asked without a time limit shows in this time that it still answers.
+pub const ANSWER_MAX: Duration = Duration::from_secs(30);
+/// Time for a program to let somebody in who asks which process it is.
+const PROCESS_MAX: Duration = Duration::from_secs(5);
+/// What it answers at once, whatever else it does.
+const QUICK: &str = "LICENSE";
 /// In a take-over nobody listens for a moment: whoever is refused knocks again for so long.
 const REFUSED_MAX: Duration = Duration::from_millis(300);
 const KNOCK_PAUSE: Duration = Duration::from_millis(10);
@@ -76,7 +82,7 @@ impl From<ClientError> for CommandError {
 
 impl ClientError {
     /// What can be done about it.
-    fn remedy(&self) -> Option<&'static str> {
+    pub fn remedy(&self) -> Option<&'static str> {
         let ClientError::Connect(_, error) = self else { return None };
         match error.kind() {
             ErrorKind::NotFound | ErrorKind::ConnectionRefused => Some(
@@ -105,25 +111,74 @@ fn plain(error: &io::Error) -> String {
     }
 }
 
-/// Sends `line` to the program behind the socket at `path` and waits for the whole reply, with `timeout` for
-/// ever.
+/// How long an answer is waited for.
+#[derive(Clone, Copy)]
+struct Patience {
+    /// Until then, and how long that was.
+    until: Option<(Instant, Duration)>,
+    /// Where there is no end: every so often the program has to show in `answer_max` that it answers anything.
+    every: Duration,
+    answer_max: Duration,
+}
+
+impl Patience {
+    fn new(limit: Option<Duration>) -> Patience {
+        let until = limit.map(|limit| (Instant::now() + limit, limit));
+        Patience { until, every: ANSWER_MAX, answer_max: ANSWER_MAX }
+    }
+
+    /// The longest time that a call may take now.
+    fn left(self) -> Result<Duration, ClientError> {
+        let Some((at, limit)) = self.until else { return Ok(self.every) };
+        match at.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => Err(ClientError::TimedOut(limit)),
+            left => Ok(left),
+        }
+    }
+
+    fn is_over(self) -> ClientError {
+        ClientError::TimedOut(self.until.map_or(self.every, |(_, limit)| limit))
+    }
+
+    fn classify(self, error: io::Error) -> ClientError {
+        match error.kind() {
+            _ if is_late(&error) => self.is_over(),
+            ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => ClientError::Closed,
+            _ => ClientError::Io(error),
+        }
+    }
+}
+
+fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+}
+
+/// Sends `line` to the program behind the socket at `path` and waits for the whole reply: for the time given,
+/// without one as long as the program answers anything, which is asked every [`ANSWER_MAX`].
 pub fn request(path: &Path, line: &str, timeout: Option<Duration>) -> Result<Reply, ClientError> {
-    let deadline = timeout.map(|limit| (Instant::now() + limit, limit));
-    let mut stream = connect(path, deadline)?;
+    exchange(path, line, Patience::new(timeout))
+}
+
+fn exchange(path: &Path, line: &str, patience: Patience) -> Result<Reply, ClientError> {
+    let mut stream = connect(path, patience)?;
     // A line break inside would be two requests.
     let mut out: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     out.push('\n');
-    stream.write_all(out.as_bytes()).map_err(|error| classify(error, deadline))?;
+    stream.write_all(out.as_bytes()).map_err(|error| patience.classify(error))?;
 
     let mut reply = Vec::new();
     let mut chunk = [0; 16 * 1024];
     loop {
-        set_timeout(&stream, deadline)?;
+        set_timeout(&stream, patience)?;
         let count = match stream.read(&mut chunk) {
             Ok(0) => return Err(ClientError::Closed),
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(classify(error, deadline)),
+            Err(error) if is_late(&error) && patience.until.is_none() => {
+                exchange(path, QUICK, Patience::new(Some(patience.answer_max)))?;
+                continue;
+            }
+            Err(error) => return Err(patience.classify(error)),
         };
         reply.extend_from_slice(chunk.get(..count).unwrap_or_default());
         if let Some(body) = body(&reply) {
@@ -137,8 +192,7 @@ pub fn request(path: &Path, line: &str, timeout: Option<Duration>) -> Result<Rep
 
 /// The process behind the socket at `path`; `None` where the kernel does not say.
 pub fn process(path: &Path) -> Result<Option<i32>, ClientError> {
-    let limit = Duration::from_secs(5);
-    let stream = connect(path, Some((Instant::now() + limit, limit)))?;
+    let stream = connect(path, Patience::new(Some(PROCESS_MAX)))?;
     Ok(rustix::net::sockopt::socket_peercred(&stream).ok().map(|peer| peer.pid.as_raw_nonzero().get()))
 }
 
@@ -161,9 +215,9 @@ pub fn configuration_file(path: &Path) -> Result<PathBuf, CommandError> {
 
 /// Connects. A program that is stuck takes nobody any more, and with enough in the queue the kernel makes
 /// those who knock wait: no longer than the deadline.
-fn connect(path: &Path, deadline: Option<(Instant, Duration)>) -> Result<UnixStream, ClientError> {
-    let failed = |errno: Errno| match (errno, deadline) {
-        (Errno::AGAIN, Some((_, limit))) => ClientError::TimedOut(limit),
+fn connect(path: &Path, patience: Patience) -> Result<UnixStream, ClientError> {
+    let failed = |errno: Errno| match errno {
+        Errno::AGAIN => patience.is_over(),
         _ => ClientError::Connect(path.to_owned(), errno.into()),
     };
     let flags = SocketFlags::CLOEXEC;
@@ -172,7 +226,7 @@ fn connect(path: &Path, deadline: Option<(Instant, Duration)>) -> Result<UnixStr
     let begun = Instant::now();
     loop {
         // It bounds a connect too.
-        set_timeout(&stream, deadline)?;
+        set_timeout(&stream, patience)?;
         let connected = unix_path::connect(&stream, path);
         match connected.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO)) {
             Ok(()) => return Ok(stream),
@@ -203,22 +257,10 @@ fn split(text: &str) -> Reply {
     Reply { status: Status::Ok, text: text.to_owned() }
 }
 
-fn set_timeout(stream: &UnixStream, deadline: Option<(Instant, Duration)>) -> Result<(), ClientError> {
-    let Some((at, limit)) = deadline else { return Ok(()) };
-    let left = at.saturating_duration_since(Instant::now());
-    if left.is_zero() {
-        return Err(ClientError::TimedOut(limit));
-    }
+fn set_timeout(stream: &UnixStream, patience: Patience) -> Result<(), ClientError> {
+    let left = patience.left()?;
     stream.set_read_timeout(Some(left)).map_err(ClientError::Io)?;
     stream.set_write_timeout(Some(left)).map_err(ClientError::Io)
-}
-
-fn classify(error: io::Error, deadline: Option<(Instant, Duration)>) -> ClientError {
-    match (error.kind(), deadline) {
-        (ErrorKind::WouldBlock | ErrorKind::TimedOut, Some((_, limit))) => ClientError::TimedOut(limit),
-        (ErrorKind::ConnectionReset | ErrorKind::BrokenPipe, _) => ClientError::Closed,
-        _ => ClientError::Io(error),
-    }
 }
 
 #[cfg(test)]
@@ -249,6 +291,31 @@ mod tests {
         check("OKAY\n", Status::Ok, "OKAY\n");
         check("a=1\n", Status::Ok, "a=1\n");
         check("", Status::Ok, "");
+    }
+
+    #[test]
+    fn a_long_answer_is_waited_for_while_others_come() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let path = folder.path().join("x.ctl");
+        let listener = std::os::unix::net::UnixListener::bind(&path).expect("listener");
+        let soon = Duration::from_millis(10);
+        let ask =
+            move |path: PathBuf| exchange(&path, "RELOAD", Patience { every: soon, ..Patience::new(None) });
+        let asking = std::thread::spawn({
+            let path = path.clone();
+            move || ask(path)
+        });
+        let (mut long, _) = listener.accept().expect("the question");
+        // It shows that it is alive as often as it is asked, then answers what was asked first.
+        for _ in 0..3 {
+            let (mut short, _) = listener.accept().expect("another question");
+            short.write_all(b"OK here\n.\n").expect("write");
+        }
+        long.write_all(b"OK done\n.\n").expect("write");
+        assert_eq!(asking.join().expect("no panic").expect("an answer").text, "done\n");
+        // One that is stuck answers nothing.
+        let patience = Patience { every: soon, answer_max: soon, ..Patience::new(None) };
+        assert!(matches!(exchange(&path, "RELOAD", patience), Err(ClientError::TimedOut(_))));
     }
 
     #[test]

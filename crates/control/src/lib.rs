@@ -3,6 +3,7 @@
 //! Knows nothing of the engine: the program implements [`Subject`], this crate asks it.
 
 pub mod answer;
+pub mod asker;
 pub mod capture;
 pub mod catalog;
 pub mod cli;

@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use oplog::Verbosity;
 
 use super::{CalledAs, Running, SYSLOG_NG_CONTROL, print, usage_exit};
-use crate::client::{Reply, Status, request};
+use crate::client::{ANSWER_MAX, Reply, Status, request};
 use stdio::CommandError;
 
 /// Controls the running program over its control socket.
@@ -92,8 +92,12 @@ enum Command {
     },
     /// Follow the program's messages (not available: the program answers what to use)
     Attach {
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        args: Vec<OsString>,
+        #[arg(hide = true)]
+        what: Vec<String>,
+        #[arg(long, hide = true)]
+        seconds: Option<String>,
+        #[arg(long, hide = true)]
+        log_level: Option<String>,
     },
     /// Print the licence
     ShowLicenseInfo {
@@ -235,10 +239,13 @@ pub fn run_ctl(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     match ctl.command {
         Command::Healthcheck { timeout } => healthcheck::ask(&socket, Duration::from_secs(timeout)),
         Command::Reload { diff: true, .. } if !shows_difference(&socket) => ExitCode::from(1),
-        command => match line(command) {
-            Ok(line) => plain(&socket, &line),
-            Err(error) => error.report(),
-        },
+        command => {
+            let patience = patience(&command);
+            match line(command) {
+                Ok(line) => plain(&socket, &line, patience),
+                Err(error) => error.report(),
+            }
+        }
     }
 }
 
@@ -250,8 +257,20 @@ fn meant(running: &Running, called: CalledAs) -> Result<PathBuf, CommandError> {
     }
 }
 
-fn plain(socket: &Path, line: &str) -> ExitCode {
-    match request(socket, line, None) {
+/// How long to wait for the answer. What reads the configuration takes as long as that takes: it is waited
+/// for while the program answers other questions.
+fn patience(command: &Command) -> Option<Duration> {
+    let reads = matches!(
+        command,
+        Command::Reload { .. }
+            | Command::RollBack
+            | Command::Config(Config { verify: true, .. } | Config { diff: true, .. })
+    );
+    (!reads).then_some(ANSWER_MAX)
+}
+
+fn plain(socket: &Path, line: &str, patience: Option<Duration>) -> ExitCode {
+    match request(socket, line, patience) {
         Ok(reply) => show(&reply),
         Err(error) => CommandError::from(error).report(),
     }

@@ -16,7 +16,7 @@ Examples:
 What differs is what the configurations mean: log paths, conditions, options with the values in effect. Files, comments, the order of
 what has none and names of filters, parsers and rewrites are no difference. With --sample or --live, messages go through both, and
 nothing is delivered.
-Exit code: 0 no difference; 1 they differ; 2 wrong usage, or a configuration that cannot run.")]
+Exit code: 0 no difference; 1 they differ; 2 wrong usage, a configuration that cannot run, or no answer.")]
 pub struct DiffArgs {
     /// The configuration as it is
     #[arg(value_name = "OLD")]

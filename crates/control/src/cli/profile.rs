@@ -9,7 +9,7 @@ Examples:
   penstock profile
   penstock profile --for 30 --json
 
-Looks 250 times a second what each worker does; nothing is interrupted or slowed. The first line says what limits the program.
+Looks 150 times a second what each worker does; nothing is interrupted or slowed. The first line says what limits the program.
 Exit code: 0; 1 no answer, or the configuration was replaced meanwhile; 2 wrong usage.")]
 pub struct ProfileArgs {
     /// Seconds to look

@@ -12,6 +12,8 @@ const STATE_DIR_VARIABLE: &str = "PENSTOCK_STATE_DIR";
 
 /// The flag of a socket in /proc/net/unix that says that it listens.
 const LISTENS: &str = "00010000";
+/// Num RefCount Protocol Flags Type St Inode Path
+const PATH_COLUMN: usize = 7;
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct Running {
@@ -80,16 +82,23 @@ fn control_sockets(table: &str) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = table
         .lines()
         .filter_map(|line| {
-            let mut words = line.split_ascii_whitespace();
-            let is_listening = words.nth(3) == Some(LISTENS);
-            let at = line.find('/')?;
-            is_listening.then(|| PathBuf::from(&line[at..]))
+            let is_listening = line.split_ascii_whitespace().nth(3) == Some(LISTENS);
+            is_listening.then(|| column(line, PATH_COLUMN).map(PathBuf::from))?
         })
         .filter(|path| path.is_absolute() && is_ours(path))
         .collect();
     found.sort();
     found.dedup();
     found
+}
+
+/// The line from a column on, the first being 0: a path may have blanks.
+fn column(line: &str, number: usize) -> Option<&str> {
+    let mut rest = line.trim_ascii_start();
+    for _ in 0..number {
+        rest = rest.split_once(|c: char| c.is_ascii_whitespace())?.1.trim_ascii_start();
+    }
+    (!rest.is_empty()).then_some(rest)
 }
 
 #[cfg(test)]
@@ -104,6 +113,8 @@ mod tests {
             0000000000000000: 00000002 00000000 00010000 0001 01 19 /var/lib/syslog-ng/syslog-ng.ctl\n\
             0000000000000000: 00000002 00000000 00010000 0001 01 20 /run/other.sock\n\
             0000000000000000: 00000002 00000000 00010000 0001 01 21 penstock.ctl\n\
+            0000000000000000: 00000002 00000000 00010000 0001 01 23 state/penstock.ctl\n\
+            0000000000000000: 00000002 00000000 00010000 0001 01 24\n\
             0000000000000000: 00000003 00000000 00000000 0001 03 22\n";
         let expected = ["/run/a b/penstock.ctl", SYSLOG_NG_CONTROL].map(PathBuf::from);
         assert_eq!(control_sockets(table), expected);

@@ -4,6 +4,8 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
+use crate::asker::Asker;
+
 /// Longest request line without its end.
 pub const LINE_BYTES_MAX: usize = 512 * 1024;
 const READ_BYTES: usize = 4096;
@@ -22,6 +24,8 @@ pub struct Conn {
     pub token: u64,
     pub phase: Phase,
     pub last_active: Instant,
+    /// Whom the job works for that is under way.
+    pub asker: Option<Asker>,
     input: Vec<u8>,
     output: Vec<u8>,
     sent: usize,
@@ -50,6 +54,7 @@ impl Conn {
             token,
             phase: Phase::Reading,
             last_active: now,
+            asker: None,
             input: Vec::new(),
             output: Vec::new(),
             sent: 0,
@@ -99,6 +104,7 @@ impl Conn {
     pub fn reply(&mut self, text: &str, last: bool) {
         frame(text, &mut self.output);
         self.phase = Phase::Writing;
+        self.asker = None;
         self.closing |= last;
         if last {
             self.input = Vec::new();

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use crate::answer::answer;
+use crate::asker::Asker;
 use crate::refusal::Refusal;
 use crate::request::Request;
 use crate::subject::{ConfigView, Subject};
@@ -30,8 +31,8 @@ pub struct Jobs {
 /// What a request needs.
 pub enum Outcome {
     Now(String),
-    /// The reply comes through [`Jobs::take`].
-    Later,
+    /// The reply comes through [`Jobs::take`]. To be told when the client is gone.
+    Later(Asker),
 }
 
 impl Jobs {
@@ -87,8 +88,11 @@ impl Jobs {
         let (subject, sender) = (Arc::clone(&self.subject), self.sender.clone());
         let reloading = Arc::clone(&self.reloading);
         let is_reload = matches!(request, Request::Reload(_));
+        let asker = Asker::default();
+        let served = asker.clone();
         let started = self.wake.try_clone().and_then(|mut wake| {
             std::thread::Builder::new().name("control-job".into()).spawn(move || {
+                served.serve_here();
                 let text = contained(&request, &*subject);
                 if is_reload {
                     reloading.store(false, Ordering::SeqCst);
@@ -99,7 +103,7 @@ impl Jobs {
             })
         });
         match started {
-            Ok(_) => Outcome::Later,
+            Ok(_) => Outcome::Later(asker),
             Err(error) => {
                 if is_reload {
                     self.reloading.store(false, Ordering::SeqCst);

@@ -162,9 +162,10 @@ impl Run {
         }
         match self.jobs.start(token, request) {
             Outcome::Now(text) => self.reply(token, &text, false),
-            Outcome::Later => {
+            Outcome::Later(asker) => {
                 if let Some(conn) = self.conns.iter_mut().find(|c| c.token == token) {
                     conn.phase = Phase::Busy;
+                    conn.asker = Some(asker);
                 }
             }
         }
@@ -217,7 +218,10 @@ impl Run {
     }
 
     fn close(&mut self, token: u64) {
-        self.conns.retain(|c| c.token != token);
+        let Some(at) = self.conns.iter().position(|c| c.token == token) else { return };
+        if let Some(asker) = self.conns.swap_remove(at).asker {
+            asker.leave();
+        }
     }
 
     /// The end of the program: replies already made still go out, for a moment.

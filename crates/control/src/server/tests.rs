@@ -107,6 +107,30 @@ fn a_slow_reload_keeps_nobody_waiting() {
 }
 
 #[test]
+fn work_for_a_client_that_leaves_ends() {
+    let bench = Bench::new(Fake::default());
+    let mut leaving = bench.raw();
+    leaving.write_all(b"PROFILE 3600\n").expect("write");
+    let mut patient = bench.raw();
+    patient.write_all(b"PROFILE 3600\n").expect("write");
+    // Clients are taken in order: the work has begun.
+    bench.ask("LOG LEVEL");
+    assert_eq!(bench.fake.profiled.load(Ordering::SeqCst), 0);
+    drop(leaving);
+    while bench.fake.profiled.load(Ordering::SeqCst) == 0 {
+        std::thread::yield_now();
+    }
+    // It has sent all it will send, and waits.
+    patient.shutdown(std::net::Shutdown::Write).expect("shutdown");
+    bench.ask("LOG LEVEL");
+    assert_eq!(bench.fake.profiled.load(Ordering::SeqCst), 1);
+    drop(patient);
+    while bench.fake.profiled.load(Ordering::SeqCst) == 1 {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
 fn hostile_clients_cost_only_themselves() {
     let bench = Bench::new(Fake::default());
     let mut half = bench.raw();

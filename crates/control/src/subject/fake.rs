@@ -1,7 +1,7 @@
 //! A running program made of plain values, for the tests of this crate.
 
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -20,6 +20,8 @@ pub(crate) struct Fake {
     pub health: Health,
     pub ledger: Ledger,
     pub stopped: AtomicBool,
+    /// Profiles that were made.
+    pub profiled: AtomicUsize,
     /// When set, a reload waits until the test sends its outcome.
     pub reload_gate: Mutex<Option<Receiver<Result<String, Refusal>>>>,
     pub panic_on_graph: bool,
@@ -41,6 +43,7 @@ impl Default for Fake {
             health: Health::default(),
             ledger: Ledger::default(),
             stopped: AtomicBool::new(false),
+            profiled: AtomicUsize::new(0),
             reload_gate: Mutex::new(None),
             panic_on_graph: false,
         }
@@ -161,7 +164,12 @@ impl Subject for Fake {
         Err(format!("{request:?}").into())
     }
 
+    /// An hour lasts until whoever asked has left.
     fn profile(&self, duration: Duration) -> Result<String, Refusal> {
+        while duration >= Duration::from_secs(3600) && !crate::asker::is_gone() {
+            std::thread::yield_now();
+        }
+        self.profiled.fetch_add(1, Ordering::SeqCst);
         Err(format!("{duration:?}").into())
     }
 

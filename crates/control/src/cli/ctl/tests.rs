@@ -58,6 +58,7 @@ fn each_command_is_a_request_the_program_understands() {
     check("credentials add -i key -s secret", "PWD add key secret");
     check("credentials add key secret", "PWD add key secret");
     check("attach debugger --seconds 3", "ATTACH");
+    check("attach logs --log-level trace", "ATTACH");
     check("show-license-info", "LICENSE");
     check("show-license-info -J", "LICENSE JSON");
 }
@@ -68,7 +69,32 @@ fn the_default_socket_follows_the_name() {
     assert_eq!(meant(&nobody, CalledAs::SyslogNgCtl), Ok("/var/lib/syslog-ng/syslog-ng.ctl".into()));
     let named = Running { state_dir: Some("/s".into()), control: None };
     assert_eq!(meant(&named, CalledAs::Penstock), Ok("/s/penstock.ctl".into()));
+    for args in [
+        "attach logs -c /x/y.ctl",
+        "-c /x/y.ctl attach logs",
+        "attach --control /x/y.ctl",
+        "stats -c /x/y.ctl",
+    ] {
+        let ctl = Ctl::try_parse_from(["syslog-ng-ctl"].into_iter().chain(args.split(' '))).expect(args);
+        assert_eq!(meant(&ctl.running, CalledAs::SyslogNgCtl), Ok("/x/y.ctl".into()), "{args}");
+    }
     assert_eq!(meant(&named, CalledAs::SyslogNgCtl), Ok("/s/penstock.ctl".into()));
+}
+
+#[test]
+fn what_reads_the_configuration_may_take_its_time() {
+    for (args, expected) in [
+        ("stats", Some(ANSWER_MAX)),
+        ("log-level debug", Some(ANSWER_MAX)),
+        ("config", Some(ANSWER_MAX)),
+        ("reload", None),
+        ("roll-back", None),
+        ("config --verify", None),
+        ("config --diff", None),
+    ] {
+        let ctl = Ctl::try_parse_from(["ctl"].into_iter().chain(args.split(' '))).expect(args);
+        assert_eq!(patience(&ctl.command), expected, "{args}");
+    }
 }
 
 /// `ExitCode` can only be compared as text.
