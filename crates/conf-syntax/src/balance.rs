@@ -1,7 +1,10 @@
 //! Finds the end of bracketed text without reading it: strings and comments are respected, nothing else is
 //! looked at.
 
+use crate::ast::Quote;
+
 /// Feed it bytes, the opening bracket first; it says when the matching closing bracket has come.
+#[derive(Clone)]
 pub struct Balance {
     open: u8,
     close: u8,
@@ -73,6 +76,24 @@ impl Balance {
     /// Not inside a string or comment.
     pub fn is_plain(&self) -> bool {
         self.state == State::Plain
+    }
+
+    pub fn is_comment(&self) -> bool {
+        self.state == State::Comment
+    }
+
+    /// Behind a backslash in double quotes.
+    pub fn is_escape(&self) -> bool {
+        self.state == State::DoubleEscape
+    }
+
+    /// The string it is in.
+    pub fn quoting(&self) -> Option<Quote> {
+        match self.state {
+            State::Double | State::DoubleEscape => Some(Quote::Double),
+            State::Single => Some(Quote::Single),
+            _ => None,
+        }
     }
 
     pub fn open(&self) -> u8 {

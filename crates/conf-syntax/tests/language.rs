@@ -3,8 +3,8 @@
 #[path = "golden/dump.rs"]
 mod dump;
 
-use conf_syntax::{ParseOptions, Parsed, Version, norm, parse_filter_text, parse_text};
-use diag::{Diagnostics, SourceMap};
+use conf_syntax::{LogItem, ParseOptions, Parsed, Statement, Version, norm, parse_filter_text, parse_text};
+use diag::{Diagnostics, SourceMap, Span};
 
 fn options() -> ParseOptions {
     let mut options = ParseOptions {
@@ -238,6 +238,77 @@ fn filters_inside_templates() {
     assert_eq!(sources.files().count(), map_before + 1);
     // A finding of before does not spoil the next expression.
     assert!(parse_filter_text("a()", None, &mut sources, &mut diags).is_some());
+}
+
+/// Blocks of expressions as they are read, each with the places of what is looked for in it.
+#[track_caller]
+fn expressions(text: &str, expected: &[(&str, &[(&str, &str)])]) {
+    let parsed = parse(text);
+    assert_eq!(said(&parsed), "", "{text}");
+    let paths = parsed.config.items.iter().filter_map(|item| match item {
+        Statement::Log(path) => Some(&path.items),
+        _ => None,
+    });
+    let blocks = paths.flatten().filter_map(|item| match item {
+        LogItem::FilterX(raw) => Some(raw),
+        _ => None,
+    });
+    let blocks: Vec<_> = blocks.collect();
+    assert_eq!(blocks.len(), expected.len(), "{text}");
+    for (raw, (read, places)) in blocks.iter().zip(expected) {
+        assert_eq!((raw.text.as_str(), parsed.sources.text(raw.inner)), (*read, *read));
+        for (what, place) in *places {
+            let start = raw.inner.start as usize + raw.text.find(what).expect("it is in the text");
+            let span = Span::new(raw.inner.file, start, start + what.len());
+            assert_eq!(parsed.sources.locate(span).to_string(), *place, "{what}");
+        }
+    }
+}
+
+#[test]
+fn expressions_stand_where_they_are_written() {
+    expressions("log { filterx { a; b; }; };", &[(" a; b; ", &[("b", "t:2:20")])]);
+    // Line 1 is the version.
+    let head = "@define want \"hello\"\nblock filterx chk(v()) {\n  $MSG == `v`\n};\n";
+    expressions(
+        &format!(
+            "{head}log {{ filterx {{ chk(v=\"a\"); x; }}; }};\nlog {{ filterx {{ y; `want` == $MSG; z; }}; }};"
+        ),
+        &[
+            (" \n  $MSG == \"a\"\n; x; ", &[("$MSG", "t:4:3"), ("\"a\"", "t:4:11"), ("x", "t:6:29")]),
+            (" y; hello == $MSG; z; ", &[("y", "t:7:17"), ("hello", "t:7:20"), ("z", "t:7:36")]),
+        ],
+    );
+}
+
+#[test]
+fn pragmas_begin_lines_of_expressions_too() {
+    expressions(
+        "log { filterx { a;\n@define foo 5\nx = `foo`;\n@define foo 6\ny = `foo`; z = \"`foo`\"; }; };",
+        &[(" a;\n\nx = 5;\n\ny = 6; z = \"6\"; ", &[("a", "t:2:17"), ("5", "t:4:5"), ("z", "t:6:12")])],
+    );
+    // In a text, a comment and a pattern it is a byte like others.
+    let plain = " x = \"\n@include a\"; # c\n y =~ /\n@define b/; ${\n@c}; ";
+    expressions(&format!("log {{ filterx {{{plain}}}; }};"), &[(plain, &[("${", "t:5:13")])]);
+    expressions(
+        "block log b(n()) { filterx { x;\n@define m 1\n `n` == `m` }; };\nblock filterx s(n()) { `n`;\n@define o 2\n `o`; };\n\
+         log { filterx { s(n=7) }; };",
+        &[("  7;\n\n 2;  ", &[("7", "t:5:24")])],
+    );
+    codes("log { filterx {\n@includes \"x\"\n}; };", &["P0020"]);
+    codes("log { filterx {\n@include \"x\"\n a; };", &["P0030", "P0103"]);
+    codes("log { filterx { a; \"", &["P0103"]);
+}
+
+#[test]
+fn a_call_of_a_block_stands_anywhere_in_expressions() {
+    let head = "block filterx p(a()) { /`a`}/ };\nblock filterx q(b(2)) { p(a=`b`) };\n";
+    expressions(
+        &format!("{head}log {{ filterx {{ x =~ q(b=1); d.q(1); $q; q; y = q (); }}; }};"),
+        &[(" x =~   /1}/  ; d.q(1); $q; q; y =   /2}/  ; ", &[])],
+    );
+    codes("block filterx r() { r() };\nlog { filterx { r(); }; };", &["P0045"]);
+    codes("block filterx r(n()) { `n` };\nlog { filterx { r(m=1, 2); }; };", &["P0043", "P0044", "P0042"]);
 }
 
 #[test]

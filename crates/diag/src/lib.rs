@@ -18,4 +18,4 @@ pub use fault::{Fault, Whose};
 pub use nearest::nearest;
 pub use render::{remarks_line, render_all, render_json, render_one, render_verbose, replacement};
 pub use reported::Reported;
-pub use source_map::{FileId, Location, Origin, SourceFile, SourceMap, Span};
+pub use source_map::{FileId, Location, Origin, Part, SourceFile, SourceMap, Span};

@@ -174,7 +174,8 @@ fn fix(d: &Diagnostic, map: &SourceMap) -> Option<Value> {
 
 /// What a finding puts in the place of which text.
 pub fn replacement<'d>(d: &'d Diagnostic, map: &SourceMap) -> Option<(Span, &'d str)> {
-    let span = d.span?;
+    // What a backtick gave is not what is written there.
+    let span = d.span.filter(|span| map.text(*span) == map.text(map.real(*span)))?;
     let is_word = |text: &str| {
         !text.is_empty() && text.chars().all(|c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
     };

@@ -49,6 +49,18 @@ pub enum Origin {
     /// The text of a block, expanded because of the call at `call`. `definition` is where the text stands in
     /// a real file; a generated text (the output of a command) has none.
     Expanded { block: String, call: Span, definition: Option<Span> },
+    /// What is written at `at`, with backticks, calls of blocks and pragmas resolved: see [`Part`].
+    Resolved { at: Span },
+}
+
+/// Where a part of a resolved text comes from: it goes on to the next part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Where it begins in the resolved text.
+    pub start: u32,
+    pub from: Span,
+    /// The same text stands there; else something that stands for it.
+    pub is_written: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -56,6 +68,8 @@ pub struct SourceFile {
     pub name: String,
     pub text: Arc<str>,
     pub origin: Origin,
+    /// Of a resolved text, in order.
+    parts: Vec<Part>,
     /// `@line`: from `offset` on, positions count from this file name and line.
     marks: Vec<LineMark>,
     /// Offsets lines begin at; found when first asked for.
@@ -112,9 +126,25 @@ impl SourceMap {
             name: name.into(),
             text: text.into(),
             origin,
+            parts: Vec::new(),
             marks: Vec::new(),
             line_starts: OnceLock::new(),
         });
+        id
+    }
+
+    /// Adds a text that is what stands at `at`, resolved.
+    pub fn add_resolved(
+        &mut self,
+        name: &str,
+        text: impl Into<Arc<str>>,
+        at: Span,
+        parts: Vec<Part>,
+    ) -> FileId {
+        let id = self.add(name, text, Origin::Resolved { at });
+        if let Some(file) = self.files.last_mut() {
+            file.parts = parts;
+        }
         id
     }
 
@@ -164,11 +194,42 @@ impl SourceMap {
         self.file(span.file).and_then(|f| f.text.get(span.start as usize..span.end as usize)).unwrap_or("")
     }
 
+    /// A place in a resolved text as the place it comes from; any other as it is.
+    fn written(&self, span: Span) -> Span {
+        let Some(SourceFile { origin: Origin::Resolved { at }, parts, .. }) = self.file(span.file) else {
+            return span;
+        };
+        let part = |offset: u32| {
+            let after = parts.partition_point(|part| part.start <= offset);
+            parts.get(after.saturating_sub(1))
+        };
+        let (Some(first), Some(last)) = (part(span.start), part(span.end.max(span.start + 1) - 1)) else {
+            return *at;
+        };
+        let place = |part: &Part, offset: u32| match part.is_written {
+            true => (part.from.start + offset.saturating_sub(part.start)).min(part.from.end),
+            false => part.from.start,
+        };
+        let start = place(first, span.start);
+        let end = if last.is_written { place(last, span.end) } else { last.from.end };
+        let end = if last.from.file == first.from.file && end >= start { end } else { first.from.end };
+        Span { file: first.from.file, start, end }
+    }
+
+    /// A place in a resolved text as the place of the whole text; any other as it is.
+    pub fn unresolved(&self, span: Span) -> Span {
+        match self.file(span.file).map(|f| &f.origin) {
+            Some(Origin::Resolved { at }) => *at,
+            _ => span,
+        }
+    }
+
     /// The same span in the real file: the body of an expanded block is shown where the block is defined.
     pub fn real(&self, span: Span) -> Span {
         let mut span = span;
         for _ in 0..CHAIN_STEPS_MAX {
             match self.file(span.file).map(|f| &f.origin) {
+                Some(Origin::Resolved { .. }) => span = self.written(span),
                 Some(Origin::Expanded { definition: Some(def), .. }) => {
                     span = Span {
                         file: def.file,
@@ -229,6 +290,7 @@ impl SourceMap {
         for _ in 0..CHAIN_STEPS_MAX {
             match self.file(span.file).map(|f| &f.origin) {
                 Some(Origin::Expanded { call, .. }) => span = *call,
+                Some(Origin::Resolved { .. }) => span = self.written(span),
                 _ => break,
             }
         }
@@ -238,11 +300,11 @@ impl SourceMap {
     /// How the text of `span` came to be read, innermost first; empty for the main file.
     pub fn chain(&self, span: Span) -> Vec<(&Origin, Location)> {
         let mut chain = Vec::new();
-        let mut file = span.file;
+        let mut file = self.written(span).file;
         while let Some(f) = self.file(file) {
             let at = match &f.origin {
                 Origin::Root => break,
-                Origin::Included { at } => *at,
+                Origin::Included { at } | Origin::Resolved { at } => *at,
                 Origin::Expanded { call, .. } => *call,
             };
             chain.push((&f.origin, self.locate(at)));
@@ -290,6 +352,28 @@ mod tests {
         let chain = map.chain(span);
         assert_eq!(chain.len(), 1);
         assert_eq!(chain[0].1.to_string(), "main:2:12");
+    }
+
+    #[test]
+    fn a_resolved_text_is_shown_where_its_parts_are_written() {
+        let mut map = SourceMap::new();
+        let main = map.add_root("main", "{ a `b` c }\n");
+        let from = |start, end| Span::new(main, start, end);
+        let parts = vec![
+            Part { start: 0, from: from(1, 4), is_written: true },
+            Part { start: 3, from: from(4, 7), is_written: false },
+            Part { start: 10, from: from(7, 10), is_written: true },
+        ];
+        let made = map.add_resolved("x", " a =======  c ", from(1, 10), parts);
+        let real = |start, end| map.text(map.real(Span::new(made, start, end)));
+        assert_eq!(real(1, 2), "a");
+        assert_eq!((real(1, 6), real(5, 6)), ("a `b`", "`b`"));
+        assert_eq!((real(11, 12), real(4, 12)), ("c", "`b` c"));
+        // An error may stand behind the end.
+        assert_eq!(map.locate(Span::new(made, 13, 13)).to_string(), "main:1:11");
+        assert_eq!(map.outermost(Span::new(made, 5, 6)), from(4, 7));
+        assert_eq!(map.unresolved(Span::new(made, 5, 6)), from(1, 10));
+        assert_eq!(map.chain(Span::new(made, 5, 6)), []);
     }
 
     #[test]

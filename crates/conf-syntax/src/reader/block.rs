@@ -37,7 +37,7 @@ pub struct Block {
     pub(super) varargs: bool,
     pub(super) body: Arc<str>,
     /// Where the body stands in the source.
-    definition: Option<Span>,
+    pub(super) definition: Option<Span>,
     name_span: Span,
 }
 
@@ -60,6 +60,11 @@ impl Scope {
 
     pub(super) fn set(&mut self, name: &str, value: String) {
         self.values.insert(name.to_owned(), value);
+    }
+
+    /// What it adds to the size of a text.
+    pub(super) fn bytes(&self) -> usize {
+        self.values.values().map(String::len).sum()
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
@@ -217,7 +222,7 @@ impl Reader<'_> {
         match generator {
             Generator::Block(block) => {
                 if let Some(scope) = self.bind(block, word, &args, name) {
-                    let cost = block.body.len() + scope.values.values().map(String::len).sum::<usize>();
+                    let cost = block.body.len() + scope.bytes();
                     self.expand(word, block.body.clone(), Some(scope), block.definition, call, cost);
                 }
             }
@@ -237,7 +242,7 @@ impl Reader<'_> {
         true
     }
 
-    fn expand(
+    pub(super) fn expand(
         &mut self,
         word: &str,
         text: Arc<str>,

@@ -104,7 +104,7 @@ impl Reader<'_> {
         }
     }
 
-    fn at_line_start(&self) -> bool {
+    pub(super) fn at_line_start(&self) -> bool {
         self.levels.last().is_some_and(|l| {
             l.splice.is_none() && (l.pos == 0 || l.text.as_bytes().get(l.pos - 1) == Some(&b'\n'))
         })

@@ -45,6 +45,8 @@ impl Paths<'_, '_> {
         self.names.report(diags);
         let block = made?;
         self.names.values().set(block.writes().iter().copied());
+        // Where it is written, whatever it begins with.
+        let inner = self.texts.unresolved(inner);
         let failures = self.failures_at(inner);
         let op = FilterXOp {
             block: Arc::new(block),

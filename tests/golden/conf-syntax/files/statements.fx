@@ -1,0 +1,4 @@
+# Statements that belong to a block.
+@define level "error"
+$LEVEL = "`level`";
+$C == "no end"
