@@ -64,8 +64,8 @@ pub fn library(theirs: Vec<PathBuf>) -> Library {
 
 /// Modules of syslog-ng whose work is done here: `@module` finds them and `@requires` goes on. Of what is
 /// missing, those stand here too that are refused by name where they are used, with what to do instead. Names
-/// are those of syslog-ng's and AxoSyslog's files, `lib/syslog-ng/libNAME.so`, and `python`, by which mod-python
-/// is known as well.
+/// are those of syslog-ng's and AxoSyslog's files, `lib/syslog-ng/libNAME.so`, and `python`, by which
+/// mod-python is known as well.
 pub const MODULES: &[&str] = &[
     "add-contextual-data",
     "affile",
