@@ -93,6 +93,7 @@ impl Outlet {
             }
         };
         place.begin_use(spool.name());
+        self.counters.accepted_bytes.add(opened.waiting().bytes as usize);
         let (found, loss) = spool.attach(opened, Arc::downgrade(self), &mut memory);
         self.counters.waiting.add(found);
         self.counters.accepted.add(found);

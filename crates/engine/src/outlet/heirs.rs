@@ -63,6 +63,7 @@ impl Outlet {
         }
         let messages: usize = chunks.iter().map(Chunk::messages).sum();
         self.counters.accepted.add(messages);
+        self.counters.accepted_bytes.add(chunks.iter().map(Chunk::waiting_bytes).sum());
         self.put_before(chunks);
         messages + along
     }

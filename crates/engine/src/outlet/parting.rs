@@ -45,8 +45,7 @@ impl Outlet {
             return self.pump();
         }
         let messages = chunks.iter().map(Chunk::messages).sum();
-        self.counters.accepted.add(messages);
-        self.counters.waiting.add(messages);
+        self.counters.announce(messages, chunks.iter().map(Chunk::waiting_bytes).sum());
         self.put_late(chunks, messages);
     }
 

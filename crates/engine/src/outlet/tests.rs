@@ -252,6 +252,8 @@ fn a_message_the_old_peer_does_not_take_is_begun_anew() {
     old.push(chunk(&["aa", "bb", "cc"]));
     new.outlet.inherit(&old.outlet, &Durable::default());
     new.check("bbcc", 0, 0);
+    let c = &new.outlet.counters;
+    assert_eq!((c.accepted_bytes.value(), c.delivered_bytes.value()), (4, 4));
 }
 
 #[test]
