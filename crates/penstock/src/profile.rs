@@ -1,7 +1,7 @@
 //! `penstock profile`: where the time of the running program goes, by step and destination, what it waits
 //! for, and what limits it, in one sentence.
 //!
-//! Two hundred and fifty times a second a thread looks what each worker does; nothing is interrupted. How
+//! A hundred and fifty times a second a thread looks what each worker does; nothing is interrupted. How
 //! much processor time that is, and how much a thread waited for a processor, comes from the kernel.
 
 mod causes;

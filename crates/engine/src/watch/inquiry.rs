@@ -18,6 +18,7 @@ use filter::{Filter, Sieve};
 pub(crate) use following::Following;
 use parking_lot::{Condvar, Mutex};
 use record::{Peer, Stamp, ValueType};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -38,6 +39,8 @@ pub const COUNT_MAX: usize = 1000;
 pub struct Asked {
     /// Name of a source statement, or of one of its drivers: `s_net`, `s_net#0`.
     pub source: Option<String>,
+    /// Identities of the sources whose messages may come to where this looks; None: all of them.
+    pub reaching: Option<BTreeSet<String>>,
     /// The address that it came from.
     pub from: Option<IpAddr>,
     /// Holds for the message as its source has read it.
@@ -49,6 +52,8 @@ pub struct Asked {
     /// Only those that come by where this looks, in passing: batches are left out so that no more than a
     /// small part of the time goes there.
     pub looks: Option<Looks>,
+    /// Says that nobody waits for the answer any more; it is asked now and then.
+    pub is_given_up: Option<fn() -> bool>,
 }
 
 /// A message and all that happened to it, in order.
@@ -123,14 +128,17 @@ struct Inquiry {
     /// What its filter needs to hold.
     sieve: Sieve,
     opened: Instant,
-    /// Until then, in microseconds since it was opened, no batch is looked at.
+    /// Until then, on its clock, no batch is looked at.
     rests_until: AtomicU64,
     found: Mutex<Vec<Story>>,
     changed: Condvar,
 }
 
-/// Asks about messages that come from now on. Returns when there are as many as were asked for, or after
-/// `patience`.
+/// How often somebody who waits is asked whether they still do.
+const ASKED_EVERY: Duration = Duration::from_millis(100);
+
+/// Asks about messages that come from now on. Returns when there are as many as were asked for, after
+/// `patience`, or when the question is given up.
 pub fn ask(asked: Asked, patience: Duration) -> Vec<Story> {
     let asked = Asked { count: asked.count.min(COUNT_MAX), ..asked };
     let until = Instant::now() + patience;
@@ -142,7 +150,9 @@ pub fn ask(asked: Asked, patience: Duration) -> Vec<Story> {
     OPEN_COUNT.fetch_add(1, Ordering::Relaxed);
     let mut found = inquiry.found.lock();
     while found.len() < inquiry.asked.count {
-        if inquiry.changed.wait_until(&mut found, until).timed_out() {
+        let next = until.min(Instant::now() + ASKED_EVERY);
+        let is_late = inquiry.changed.wait_until(&mut found, next).timed_out();
+        if is_late && (Instant::now() >= until || inquiry.asked.is_given_up.is_some_and(|asks| asks())) {
             break;
         }
     }
@@ -155,22 +165,35 @@ pub fn ask(asked: Asked, patience: Duration) -> Vec<Story> {
 
 /// Of the time, the part that looking in passing may take: one in so many.
 const SHARE: u32 = 50;
+/// Rest that is in hand when nothing was looked at for so long: where little comes, a batch in which nothing
+/// came to the place does not hide the next.
+const RESTED_MAX: Duration = Duration::from_millis(200);
 
 impl Inquiry {
-    fn is_resting(&self) -> bool {
-        self.asked.looks.is_some()
-            && self.opened.elapsed().as_micros() < u128::from(self.rests_until.load(Ordering::Relaxed))
+    /// Time since the question was opened, which begins with all the rest that may be in hand.
+    fn clock(&self, at: Instant) -> u64 {
+        (at.saturating_duration_since(self.opened) + RESTED_MAX).as_micros() as u64
     }
 
-    fn rest(&self, took: Duration) {
+    fn is_resting(&self, at: Instant) -> bool {
+        self.asked.looks.is_some() && self.clock(at) < self.rests_until.load(Ordering::Relaxed)
+    }
+
+    /// A batch was looked at.
+    fn rest(&self, began: Instant, took: Duration) {
         if self.asked.looks.is_some() {
-            let until = self.opened.elapsed() + took * SHARE;
-            self.rests_until.fetch_max(until.as_micros() as u64, Ordering::Relaxed);
+            let at = self.clock(began);
+            // Who looked meanwhile at another worker is not waited for twice.
+            let rested = self.rests_until.load(Ordering::Relaxed).min(at);
+            let from = rested.max(at.saturating_sub(RESTED_MAX.as_micros() as u64));
+            let until = from + (took * (SHARE + 1)).as_micros() as u64;
+            self.rests_until.fetch_max(until, Ordering::Relaxed);
         }
     }
 
     fn wants_source(&self, source: &Source) -> bool {
         self.asked.source.as_ref().is_none_or(|name| **name == *source.group || *name == source.id)
+            && self.asked.reaching.as_ref().is_none_or(|ids| ids.contains(&source.id))
     }
 
     /// Whether messages that parsers make may fit. Who looks in passing looks at those that come in.
@@ -184,5 +207,39 @@ impl Inquiry {
             found.push(story);
             self.changed.notify_all();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looking_takes_its_share_of_the_time_and_what_was_rested_before_counts() {
+        let opened = Instant::now();
+        let asked = Asked { looks: Some(Looks::nowhere(0)), ..Asked::default() };
+        let (rests_until, found, changed) = (AtomicU64::new(0), Mutex::default(), Condvar::new());
+        let inquiry = Inquiry { asked, sieve: Sieve::default(), opened, rests_until, found, changed };
+        let after = |millis: u64| opened + Duration::from_millis(millis);
+        let look = |at: u64, took: u64| inquiry.rest(after(at), Duration::from_millis(took));
+        // Three batches in a row in which nothing was found hide no fourth; with that one the rest is used up.
+        for at in [0, 1, 2] {
+            look(at, 1);
+            assert!(!inquiry.is_resting(after(at + 1)));
+        }
+        look(3, 1);
+        assert!(inquiry.is_resting(after(3)) && !inquiry.is_resting(after(4)));
+        look(4, 1);
+        assert!(inquiry.is_resting(after(54)) && !inquiry.is_resting(after(55)));
+        // Two workers at a time: the second one takes nothing of what was in hand, and adds nothing.
+        look(1_000, 10);
+        look(1_000, 10);
+        assert!(inquiry.is_resting(after(1_509)) && !inquiry.is_resting(after(1_510)));
+        // One that asks for messages alone never rests.
+        let (rests_until, found, changed) = (AtomicU64::new(0), Mutex::default(), Condvar::new());
+        let plain =
+            Inquiry { asked: Asked::default(), sieve: Sieve::default(), opened, rests_until, found, changed };
+        plain.rest(after(0), Duration::from_secs(1));
+        assert!(!plain.is_resting(after(1)));
     }
 }

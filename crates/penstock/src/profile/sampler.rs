@@ -5,7 +5,7 @@ use super::threads::{self, Clock, Used};
 use super::verdict::{Busy, DestinationSeen, Names, Queue, Summary, Where};
 use crate::lookout::edges;
 use crate::program::{Daemon, Running};
-use control::Refusal;
+use control::{Refusal, asker};
 use engine::profile::{Doing, Nameless, Profiling};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -18,6 +18,9 @@ const EVERY: Duration = Duration::from_micros(6_670);
 const ASKED_EVERY: u64 = 8;
 /// Workers say what they do at their next step: until then, at most so long, nothing is counted.
 const SETTLE_MAX: Duration = Duration::from_secs(5);
+
+/// Nobody reads it.
+const GONE: &str = "whoever asked is gone";
 
 /// One at a time: two would each find what the other costs.
 static IS_UNDER_WAY: AtomicBool = AtomicBool::new(false);
@@ -63,6 +66,9 @@ pub fn run(program: &Daemon, duration: Duration) -> Result<String, Refusal> {
     let (before, delivered, began) = (threads::used(), delivered(&running), Instant::now());
     let mut look = 0;
     while began.elapsed() < duration {
+        if asker::is_gone() {
+            return Err(GONE.into());
+        }
         std::thread::sleep(pause(look));
         let asks = look % ASKED_EVERY == 0;
         for worker in 0..workers {
@@ -98,7 +104,7 @@ fn settle(profiling: &Profiling, workers: usize) {
         at.is_some_and(|(doing, _, thread)| doing == Doing::Sleeps && threads::is_running(thread))
     };
     let until = Instant::now() + SETTLE_MAX;
-    while Instant::now() < until && (0..workers).any(says_nothing_yet) {
+    while Instant::now() < until && !asker::is_gone() && (0..workers).any(says_nothing_yet) {
         std::thread::sleep(EVERY);
     }
 }

@@ -8,7 +8,7 @@ use crate::explain::tree::{Fate, Fates};
 use crate::program::{Daemon, Running};
 use control::explain::ExplainRequest;
 use control::ledger::Wait;
-use control::{DropReason, Refusal};
+use control::{DropReason, Refusal, asker};
 use engine::Receipt;
 use engine::ledger::{DestinationCounters, REMAINS_MAX, Reason, Remain, Remains};
 use engine::plan_map::{Counters, PlanMap, StepId};
@@ -42,7 +42,8 @@ pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, Refu
         filter: filter.clone(),
         is_lost: request.is_lost,
         count,
-        looks: None,
+        is_given_up: Some(asker::is_gone),
+        ..Asked::default()
     };
     let (stories, fates) = match request.dropped {
         None => {
@@ -53,7 +54,7 @@ pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, Refu
         Some(reason) => {
             let until = Instant::now() + request.patience;
             let (mut stories, mut all) = (Vec::new(), Fates::default());
-            while stories.len() < request.count && Instant::now() < until {
+            while stories.len() < request.count && Instant::now() < until && !asker::is_gone() {
                 let window = if reason == DropReason::Oversized { LARGE } else { SEARCH };
                 let patience = window.min(until.saturating_duration_since(Instant::now()));
                 let some = inquiry::ask(asked(SEARCHED), patience);

@@ -1,9 +1,11 @@
 //! Messages that come by a place of the running program, looked at in passing.
 
 use crate::program::Daemon;
-use control::Refusal;
 use control::look::LookRequest;
+use control::{Refusal, asker};
+use engine::View;
 use engine::plan_map::{Entry, PlanMap, StepId};
+use engine::program::{Branch, Op, Step};
 use engine::watch::Kind;
 use engine::watch::inquiry::{self, Asked, Happened, Story, TEXT_BYTES_MAX};
 use engine::watch::looks::{Looks, Places};
@@ -33,7 +35,13 @@ pub fn answer(program: &Daemon, request: &LookRequest) -> Result<String, Refusal
         filter,
         bytes_max: TEXT_BYTES_MAX,
     };
-    let asked = Asked { count: request.count, looks: Some(looks), ..Asked::default() };
+    let asked = Asked {
+        count: request.count,
+        reaching: reaching(&running.view, &steps),
+        looks: Some(looks),
+        is_given_up: Some(asker::is_gone),
+        ..Asked::default()
+    };
     let stories = inquiry::ask(asked, request.patience);
     let shown = stories.iter().filter_map(|story| one(story, &steps, request.template.is_none()));
     Ok(json!({ "version": VERSION, "messages": shown.collect::<Vec<Value>>() }).to_string())
@@ -56,6 +64,41 @@ fn places(map: &PlanMap, place: &str) -> Result<BTreeSet<StepId>, Refusal> {
         names.join(", ")
     )
     .into())
+}
+
+/// The sources whose messages may come to one of the steps. None where it is not known of a step.
+fn reaching(view: &View, steps: &BTreeSet<StepId>) -> Option<BTreeSet<String>> {
+    let (mut sources, mut found) = (BTreeSet::new(), BTreeSet::new());
+    for source in &view.sources {
+        let settings = source.settings();
+        let program = &settings.program;
+        let mut way: BTreeSet<StepId> = settings.at.iter().map(|at| at.id).collect();
+        way.extend(program.ordered.iter().map(|ordered| ordered.step.id));
+        steps_of(&program.source_steps, &mut way);
+        branches_of(&program.branches.list, &mut way);
+        let here: BTreeSet<StepId> = way.intersection(steps).copied().collect();
+        if !here.is_empty() {
+            sources.insert(source.id.clone());
+        }
+        found.extend(here);
+    }
+    (found == *steps).then_some(sources)
+}
+
+fn branches_of(branches: &[Branch], way: &mut BTreeSet<StepId>) {
+    for branch in branches {
+        way.insert(branch.id);
+        steps_of(&branch.steps, way);
+    }
+}
+
+fn steps_of(steps: &[Step], way: &mut BTreeSet<StepId>) {
+    for step in steps {
+        way.insert(step.id);
+        if let Op::Fork(inner) | Op::Join(inner) = &step.op {
+            branches_of(&inner.list, way);
+        }
+    }
 }
 
 /// Messages are shown there.

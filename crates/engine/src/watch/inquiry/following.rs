@@ -60,7 +60,7 @@ impl Following {
     fn asked(source: &Source, batch: &mut Batch, makes: bool, cx: &mut FilterContext) -> Option<Following> {
         let mut following = Following { followed: Vec::new(), looks: None, began: Instant::now() };
         let open: Vec<Arc<Inquiry>> = OPEN.lock().clone();
-        for inquiry in open.iter().filter(|i| i.wants_source(source) && !i.is_resting()) {
+        for inquiry in open.iter().filter(|i| i.wants_source(source) && !i.is_resting(Instant::now())) {
             let left = inquiry.asked.count.saturating_sub(inquiry.found.lock().len());
             let is_searched = inquiry.asked.is_lost || inquiry.asked.looks.is_some();
             let room = if is_searched { FOLLOWED_MAX } else { left.min(FOLLOWED_MAX) };
@@ -169,11 +169,15 @@ impl Watch for Following {
 }
 
 impl Drop for Following {
-    /// Whoever looks in passing rests for a multiple of the time that this batch has cost.
+    /// Whoever looks in passing rests for a multiple of the time that this batch has cost, once.
     fn drop(&mut self) {
         let took = self.began.elapsed();
+        let mut rested: Vec<&Arc<Inquiry>> = Vec::new();
         for inquiry in self.followed.iter().filter_map(|followed| followed.inquiry.as_ref()) {
-            inquiry.rest(took);
+            if !rested.iter().any(|other| Arc::ptr_eq(other, inquiry)) {
+                inquiry.rest(self.began, took);
+                rested.push(inquiry);
+            }
         }
     }
 }
