@@ -42,6 +42,14 @@ impl Query<'_> {
         })
     }
 
+    /// Something is said under this name, be it that it cannot be read.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.split('&').any(|part| {
+            let found = part.split_once('=').map_or(part, |(found, _)| found);
+            plain(found, true).is_some_and(|found| found == name.as_bytes())
+        })
+    }
+
     /// The first value of a name, when it is text.
     pub fn get(&self, name: &str) -> Option<String> {
         let (_, value) = self.pairs().find(|(found, _)| found == name.as_bytes())?;
@@ -81,6 +89,7 @@ mod tests {
         assert_eq!(query.get("bad"), None);
         assert_eq!(query.pairs().count(), 4);
         assert_eq!(Query(&"a=1&".repeat(10_000)).pairs().count(), PARAMETERS_MAX);
+        assert!(query.has("a") && query.has("c") && query.has("bad") && !query.has("d") && !query.has("x"));
         assert!(query.is_on("a") && query.is_on("c") && !query.is_on("d") && !Query("a=false").is_on("a"));
     }
 }

@@ -73,8 +73,10 @@ impl Pages {
     }
 
     fn reload(&self, query: Query<'_>) -> Later {
-        let trial = query.get("trial").and_then(|text| text.parse().ok());
-        let trial = trial.map(|seconds: u64| Duration::from_secs(seconds.min(TRIAL_MAX)));
+        let trial = match looks::number(query, "trial") {
+            Ok(trial) => trial.map(|seconds| Duration::from_secs(seconds.min(TRIAL_MAX))),
+            Err(why) => return at_once(Answer::text(422, &format!("{why}: nothing was reloaded"))),
+        };
         self.control(move |subject| subject.reload(&Reload { trial, drops: Vec::new() }))
     }
 

@@ -13,8 +13,10 @@ use std::time::Duration;
 /// Grows when something is removed or changes its meaning.
 const VERSION: u32 = 1;
 /// Messages that are waited for at a time, and for how long at most.
-const COUNT_MAX: usize = 20;
+const COUNT_MAX: u64 = 20;
 const PATIENCE_MAX: u64 = 20;
+/// Where nothing is said.
+const SECONDS: u64 = 10;
 /// Dead letters in one answer.
 const LETTERS_MAX: usize = 100;
 /// A line that is tried.
@@ -28,6 +30,24 @@ pub fn said(text: &str) -> String {
 /// A sentence that is no answer.
 fn refused(why: &str) -> Answer {
     Answer::json(422, json!({ "version": VERSION, "error": said(why) }).to_string())
+}
+
+/// A number that may be left out. The error names it.
+pub fn number(query: Query<'_>, name: &str) -> Result<Option<u64>, String> {
+    match query.has(name) {
+        false => Ok(None),
+        true => {
+            let number = query.get(name).and_then(|text| text.parse().ok());
+            number.map(Some).ok_or_else(|| format!("{name} is not a number"))
+        }
+    }
+}
+
+/// How many messages are waited for, and how long: the first is `count` where nothing is said.
+fn bounds(query: Query<'_>, count: u64) -> Result<(usize, Duration), String> {
+    let count = number(query, "count")?.unwrap_or(count).clamp(1, COUNT_MAX);
+    let seconds = number(query, "seconds")?.unwrap_or(SECONDS).clamp(1, PATIENCE_MAX);
+    Ok((count as usize, Duration::from_secs(seconds)))
 }
 
 fn given(outcome: Result<String, Refusal>) -> Answer {
@@ -72,13 +92,16 @@ pub fn dropped(query: Query<'_>, subject: &dyn Subject) -> Answer {
 
 /// The messages that come next, step by step: `source`, `filter`, `count`, `seconds`, `lost`.
 pub fn next(query: Query<'_>, subject: &dyn Subject) -> Answer {
-    let number = |name: &str| query.get(name).and_then(|text| text.parse::<u64>().ok());
+    let (count, patience) = match bounds(query, 1) {
+        Ok(bounds) => bounds,
+        Err(why) => return refused(&why),
+    };
     let request = ExplainRequest {
         json: true,
         is_lost: query.is_on("lost"),
         dropped: None,
-        count: (number("count").unwrap_or(1) as usize).clamp(1, COUNT_MAX),
-        patience: Duration::from_secs(number("seconds").unwrap_or(10).clamp(1, PATIENCE_MAX)),
+        count,
+        patience,
         wait: Duration::ZERO,
         source: query.get("source").filter(|name| !name.is_empty()),
         from: None,
@@ -89,13 +112,16 @@ pub fn next(query: Query<'_>, subject: &dyn Subject) -> Answer {
 
 /// The messages that come by a `place`: `count`, `seconds`.
 pub fn tap(query: Query<'_>, subject: &dyn Subject) -> Answer {
-    let number = |name: &str| query.get(name).and_then(|text| text.parse::<u64>().ok());
+    let (count, patience) = match bounds(query, 10) {
+        Ok(bounds) => bounds,
+        Err(why) => return refused(&why),
+    };
     let request = LookRequest {
         place: query.get("place").unwrap_or_default(),
         filter: query.get("filter").filter(|text| !text.trim().is_empty()),
         template: None,
-        count: (number("count").unwrap_or(10) as usize).clamp(1, COUNT_MAX),
-        patience: Duration::from_secs(number("seconds").unwrap_or(10).clamp(1, PATIENCE_MAX)),
+        count,
+        patience,
     };
     given(subject.look(&request))
 }
@@ -161,4 +187,32 @@ pub fn log() -> Answer {
         })
         .collect();
     Answer::json(200, json!({ "version": VERSION, "lines": lines }).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        assert_eq!(number(Query(""), "trial"), Ok(None));
+        assert_eq!(number(Query("x=1&trial=30"), "trial"), Ok(Some(30)));
+        let nines = format!("trial={}", "9".repeat(20));
+        for bad in [
+            "trial=abc",
+            "trial=-5",
+            "trial=1e3",
+            "trial=3x",
+            "trial=",
+            "trial",
+            "trial=%4",
+            "tri%61l=x",
+            nines.as_str(),
+        ] {
+            assert_eq!(number(Query(bad), "trial"), Err("trial is not a number".to_owned()), "{bad}");
+        }
+        assert_eq!(bounds(Query("count=500&seconds=3"), 10), Ok((20, Duration::from_secs(3))));
+        assert_eq!(bounds(Query(""), 10), Ok((10, Duration::from_secs(10))));
+        assert!(bounds(Query("count=abc"), 10).is_err() && bounds(Query("seconds=x"), 10).is_err());
+    }
 }
