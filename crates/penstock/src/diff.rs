@@ -84,6 +84,11 @@ pub fn told(old: &Configuration, new: &Configuration) -> String {
     veil(&[old, new]).over(&text::render(&differences, None))
 }
 
+/// Whether two configurations mean the same.
+pub fn is_none(old: &Configuration, new: &Configuration) -> bool {
+    compare::compare(&Outline::of(old), &Outline::of(new)).is_empty()
+}
+
 /// Over the secrets of these configurations.
 fn veil(configurations: &[&Configuration]) -> Veil {
     let texts = configurations.iter().flat_map(|one| [one.original(), &one.config().preprocessed]);

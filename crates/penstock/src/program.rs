@@ -272,6 +272,12 @@ impl Daemon {
         Ok(diff::told(&self.current.lock(), &configuration))
     }
 
+    /// Whether what runs is what the file means.
+    pub fn says_the_file(&self) -> bool {
+        let configuration = Configuration::read(&self.path);
+        configuration.first_error().is_none() && diff::is_none(&self.current.lock(), &configuration)
+    }
+
     pub fn reopen(&self) {
         if let Some(engine) = self.engine.lock().as_ref() {
             engine.reopen();

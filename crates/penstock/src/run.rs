@@ -91,13 +91,11 @@ fn absolute(options: RunOptions) -> RunOptions {
     if options.chroot.is_some() {
         return options;
     }
-    // In the foreground it does not, and a short path is as good as it was given.
-    let foreground = options.process_mode == ProcessMode::Foreground;
-    let control = if foreground { options.control } else { absolute(options.control) };
     RunOptions {
         config: absolute(options.config),
         state_dir: absolute(options.state_dir),
-        control,
+        // Other commands find it by this path.
+        control: absolute(options.control),
         pid_file: options.pid_file.map(absolute),
         ..options
     }

@@ -175,13 +175,17 @@ impl Daemon {
         notify::reloading();
         oplog::notice("Roll-back request received, going back to the configuration that ran before", &[]);
         let outcome = self.put_back(&mut previous);
+        drop(previous);
         notify::ready();
         let file = self.path.display();
         match outcome {
             Ok(()) => {
                 self.reloaded.store(seconds(SystemTime::now()), Ordering::Relaxed);
                 oplog::notice("Configuration that ran before initialized", &[("file", &file)]);
-                Ok(format!("What ran before is in effect again; {file} still says something else"))
+                Ok(match self.says_the_file() {
+                    true => format!("What ran before is in effect again; {file} says the same"),
+                    false => format!("What ran before is in effect again; {file} still says something else"),
+                })
             }
             Err(error) => {
                 oplog::error(
