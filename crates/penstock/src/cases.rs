@@ -34,7 +34,7 @@ pub fn run(args: &TestArgs) -> ExitCode {
     }
     let suites = match files::suites(args) {
         Ok(suites) => suites,
-        Err(error) => return error.as_usage().report(),
+        Err(error) => return error.report(),
     };
     let tested: Vec<Suite> = suites.into_iter().map(|found| suite::test(found, args)).collect();
     if !args.only.is_empty() && tested.iter().all(|suite| suite.error.is_none() && suite.verdicts.is_empty())

@@ -33,7 +33,7 @@ pub fn suites(args: &TestArgs) -> Result<Vec<Cases>, CommandError> {
         }
     }
     if paths.is_empty() {
-        return Err(format!("there is no file of cases: none is named *{ENDING}").into());
+        return Err(CommandError::usage(format!("there is no file of cases: none is named *{ENDING}")));
     }
     let mut found: Vec<Cases> = Vec::new();
     for path in paths {
@@ -75,8 +75,8 @@ fn walk(folder: &Path, depth: usize, into: &mut Vec<PathBuf>) -> Result<(), Comm
     if depth > DEPTH_MAX {
         return Ok(());
     }
-    let entries =
-        std::fs::read_dir(folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+    let entries = std::fs::read_dir(folder)
+        .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", folder.display())))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
     for path in paths {

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
+use stdio::CommandError;
 use toml_edit::Datetime;
 
 /// A file is read up to this size.
@@ -121,9 +122,10 @@ pub enum Dropped {
 }
 
 impl CaseFile {
-    pub fn read(path: &Path) -> Result<(CaseFile, String), String> {
+    pub fn read(path: &Path) -> Result<(CaseFile, String), CommandError> {
         let bytes = regular::read(path, BYTES_MAX);
-        let bytes = bytes.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        let bytes =
+            bytes.map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
         let text = String::from_utf8(bytes).map_err(|_| format!("{}: not UTF-8", path.display()))?;
         Ok((CaseFile::of_text(path, &text)?, text))
     }

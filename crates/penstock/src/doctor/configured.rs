@@ -1,7 +1,7 @@
 //! The configuration: whether it can run, what it needs of this machine, the names it sends to.
 
 use super::Finding;
-use super::patient::Patient;
+use super::patient::{Patient, Silence};
 use diag::Severity;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, ToSocketAddrs};
@@ -23,6 +23,12 @@ pub fn right(patient: &Patient) -> Vec<Finding> {
         findings.filter(move |d| d.severity == severity && !d.code.starts_with(OF_MACHINE)).count()
     };
     let cure = format!("penstock check {file}");
+    if patient.is_guessed && matches!(patient.silence, Some(Silence::Mute(_))) {
+        return vec![Finding::warn(
+            format!("which one runs is not known; {file} is looked at"),
+            "name it with --config FILE, or ask as the program's user",
+        )];
+    }
     match (of_language(Severity::Error), of_language(Severity::Warning)) {
         (0, 0) => vec![Finding::ok(format!("{file} is right"))],
         (0, warnings) => vec![Finding::warn(

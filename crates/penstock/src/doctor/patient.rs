@@ -6,8 +6,9 @@ use crate::run::identity::host_name;
 use crate::subject::secrets::{self, Veil};
 use control::Ledger;
 use control::cli::{DoctorArgs, PENSTOCK_STATE_DIR};
-use control::client;
+use control::client::{self, ClientError};
 use engine::compile::{Existing, Plan};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
 use stdio::CommandError;
@@ -25,10 +26,31 @@ pub struct Patient {
     pub plan: Option<Plan>,
     pub program: Option<RunningProgram>,
     /// Why nothing answers.
-    pub silence: Option<CommandError>,
+    pub silence: Option<Silence>,
+    /// It is not known which configuration runs: one was guessed.
+    pub is_guessed: bool,
     pub silent_hours: u64,
     /// Words that are not to be shown.
     veil: Veil,
+}
+
+/// No program answers.
+pub enum Silence {
+    /// As far as can be told, none is there.
+    Absent(CommandError),
+    /// One is there, and may not be asked, or is stuck.
+    Mute(ClientError),
+}
+
+impl From<ClientError> for Silence {
+    fn from(error: ClientError) -> Silence {
+        match &error {
+            ClientError::Connect(_, why) if why.kind() != ErrorKind::PermissionDenied => {
+                Silence::Absent(error.into())
+            }
+            _ => Silence::Mute(error),
+        }
+    }
 }
 
 /// The program that runs, and what it has said.
@@ -41,12 +63,15 @@ pub struct RunningProgram {
 
 impl Patient {
     pub fn of(args: &DoctorArgs) -> Patient {
-        let (program, silence) = match args.running.socket().and_then(RunningProgram::of) {
+        let socket = args.running.socket().map_err(Silence::Absent);
+        let (program, silence) = match socket.and_then(RunningProgram::of) {
             Ok(program) => (Some(program), None),
-            Err(error) => (None, Some(error)),
+            Err(silence) => (None, Some(silence)),
         };
         let of_program = || client::configuration_file(&program.as_ref()?.socket).ok();
-        let config = args.config.clone().or_else(of_program).unwrap_or_else(|| CONFIG.into());
+        let known = args.config.clone().or_else(of_program);
+        let is_guessed = known.is_none();
+        let config = known.unwrap_or_else(|| CONFIG.into());
         let mut configuration = Configuration::read(&config);
         let host = host_name().unwrap_or_else(|_| "localhost".to_owned());
         let plan = configuration.compile(&Identity::new(&host), &Existing::tried());
@@ -60,6 +85,7 @@ impl Patient {
             plan,
             program,
             silence,
+            is_guessed,
             silent_hours: args.silent,
             veil,
         }
@@ -77,11 +103,11 @@ impl Patient {
 }
 
 impl RunningProgram {
-    fn of(socket: PathBuf) -> Result<RunningProgram, CommandError> {
+    fn of(socket: PathBuf) -> Result<RunningProgram, Silence> {
         let process = client::process(&socket)?;
-        let mut program = RunningProgram { process, socket, ledger: Ledger::default() };
-        program.ledger = Ledger::from_json(&program.ask("LEDGER JSON")?)?;
-        Ok(program)
+        let reply = client::request(&socket, "LEDGER JSON", Some(ANSWER_MAX))?;
+        let ledger = Ledger::from_json(&reply.text).map_err(|error| Silence::Absent(error.into()))?;
+        Ok(RunningProgram { process, socket, ledger })
     }
 
     /// What it answers; the error is its refusal, or why there is no answer.

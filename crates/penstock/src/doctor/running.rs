@@ -1,10 +1,9 @@
 //! The program that runs: whether it is there, well, and what the configuration says.
 
 use super::Finding;
-use super::patient::Patient;
+use super::patient::{Patient, Silence};
 use control::ledger::Disk;
 use std::path::Path;
-use stdio::CommandError;
 
 /// Seconds before the end of a certificate from which on it is a warning: four weeks.
 const ENDS_SOON: i64 = 28 * 86_400;
@@ -12,14 +11,7 @@ const ENDS_SOON: i64 = 28 * 86_400;
 const FREE_LOW: u64 = 5;
 
 pub fn program(patient: &Patient) -> Vec<Finding> {
-    let Some(program) = &patient.program else {
-        let why = patient.silence.as_ref().map_or("", CommandError::said);
-        let first = why.lines().next().unwrap_or_default();
-        return vec![Finding::fail(
-            format!("no program answers: {first}"),
-            "systemctl start penstock; or name its state folder with --state-dir",
-        )];
-    };
+    let Some(program) = &patient.program else { return patient.silence.iter().map(silent).collect() };
     let process = program.process.map_or_else(|| "unknown".to_owned(), |process| process.to_string());
     let image = program.process.map(|process| std::fs::read_link(format!("/proc/{process}/exe")));
     let image = image.and_then(Result::ok).map(|path| path.display().to_string()).unwrap_or_default();
@@ -31,6 +23,22 @@ pub fn program(patient: &Patient) -> Vec<Finding> {
         ));
     }
     found
+}
+
+fn silent(silence: &Silence) -> Finding {
+    let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    match silence {
+        Silence::Absent(error) => Finding::fail(
+            format!("no program answers: {}", first(error.said())),
+            "systemctl start penstock; or name its state folder with --state-dir",
+        ),
+        Silence::Mute(error) => Finding::fail(
+            format!("a program is there and cannot be asked: {error}"),
+            error.remedy().unwrap_or(
+                "systemctl status penstock, whether it is stopped (kill -CONT); systemctl restart penstock",
+            ),
+        ),
+    }
 }
 
 pub fn health(patient: &Patient) -> Vec<Finding> {

@@ -21,6 +21,8 @@ use template::Identity;
 
 /// Messages of one input that are explained.
 const LINES_MAX: usize = 1000;
+/// Bytes of a message where nothing is said.
+const LOG_MSG_SIZE: u64 = 65_536;
 /// `$TRANSPORT` of a message that did not come over any.
 pub const TRANSPORT: &str = "rehearsal";
 
@@ -31,8 +33,28 @@ pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, CommandError> {
     let plan = configuration.compile(&identity, &Existing::tried());
     let plan = plan.ok_or_else(|| configuration.report())?;
     let inputs = inputs_of(args)?;
+    let max = plan.globals.size("log-msg-size").unwrap_or(LOG_MSG_SIZE);
+    for (number, (text, came)) in inputs.iter().enumerate() {
+        // What was recorded is as its source has cut it.
+        if let Some(note) = came.received.is_none().then(|| uncut(text, max)).flatten() {
+            stdio::err!("message {}: {note}", number + 1);
+        }
+    }
     let veil = Veil::of(&[configuration.original(), &configuration.config().preprocessed]);
     Ok(veil.over_answer(tried(&plan, &identity, &inputs, args.json))?)
+}
+
+/// What a source would make more messages of, or a shorter one. Here each line is one message.
+fn uncut(text: &[u8], max: u64) -> Option<String> {
+    if text.contains(&0) {
+        return Some("it has a NUL, at which a source may end a message; here it is one".to_owned());
+    }
+    (text.len() as u64 > max).then(|| {
+        format!(
+            "{} bytes, and log-msg-size() is {max} where the source does not say otherwise; nothing is cut here",
+            text.len()
+        )
+    })
 }
 
 /// One line, as JSON, in the configuration that the file has now.
@@ -179,4 +201,18 @@ pub fn context(
         context.peer = Peer::Inet { remote, local, proxy: None };
     }
     context
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uncut;
+
+    #[test]
+    fn what_a_source_would_cut_is_said() {
+        assert_eq!(uncut(b"<13>x", 5), None);
+        assert!(
+            uncut(b"<13>xy", 5).is_some_and(|note| note.starts_with("6 bytes, and log-msg-size() is 5 "))
+        );
+        assert!(uncut(b"a\0b", 5).is_some_and(|note| note.contains("NUL")));
+    }
 }

@@ -212,13 +212,13 @@ impl Board {
         };
     }
 
-    /// For `--once`: columns as wide as what is in them.
-    /// The same rows for scripts.
+    /// The rows for scripts.
     pub fn json(&self) -> String {
         let rows: Vec<Value> = self.lines().iter().map(row_of).collect();
         format!("{:#}\n", json!({ "version": VERSION, "rows": rows }))
     }
 
+    /// For `--once`: columns as wide as what is in them.
     pub fn table(&self) -> String {
         let rows: Vec<Vec<String>> = self.lines().iter().map(|line| cells(line).to_vec()).collect();
         let head: Vec<String> = HEAD.iter().map(|head| (*head).to_owned()).collect();

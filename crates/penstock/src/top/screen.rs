@@ -15,6 +15,12 @@ use stdio::CommandError;
 
 /// Of one profile.
 const PROFILE_SECONDS: u64 = 1;
+/// The column that gets what the others leave.
+const NAME: usize = 1;
+/// How wide the columns of [`HEAD`] are, the name at least.
+const WIDTHS: [u16; 9] = [11, 12, 8, 8, 5, 9, 8, 16, 12];
+/// Columns that are left out on a narrow screen: share, oldest, state, out/s, waiting, dropped, in/s, part.
+const LEFT_OUT: [usize; 8] = [4, 6, 8, 3, 5, 7, 2, 0];
 
 pub struct Screen {
     board: Board,
@@ -124,19 +130,14 @@ impl Screen {
         match single.and_then(|at| lines.get(at)).filter(|_| self.is_single) {
             Some(line) => frame.render_widget(Paragraph::new(full(line)).wrap(Wrap { trim: false }), body),
             None => {
-                let widths = [
-                    Constraint::Length(11),
-                    Constraint::Fill(3),
-                    Constraint::Length(8),
-                    Constraint::Length(8),
-                    Constraint::Length(5),
-                    Constraint::Length(9),
-                    Constraint::Length(8),
-                    Constraint::Length(16),
-                    Constraint::Length(12),
-                ];
-                let table = Table::new(lines.iter().map(row), widths)
-                    .header(Row::new(HEAD).style(Style::new().add_modifier(Modifier::BOLD)))
+                let shown = shown(body.width);
+                let widths = shown.iter().map(|column| match *column {
+                    NAME => Constraint::Fill(1),
+                    other => Constraint::Length(WIDTHS.get(other).copied().unwrap_or_default()),
+                });
+                let head = shown.iter().filter_map(|column| HEAD.get(*column).copied());
+                let table = Table::new(lines.iter().map(|line| row(line, &shown)), widths)
+                    .header(Row::new(head).style(Style::new().add_modifier(Modifier::BOLD)))
                     .row_highlight_style(Style::new().add_modifier(Modifier::REVERSED));
                 frame.render_stateful_widget(table, body, &mut self.chosen);
             }
@@ -165,13 +166,29 @@ impl Screen {
     }
 }
 
-fn row(line: &Line) -> Row<'static> {
+/// The columns for which there is room, those left out first that say least.
+fn shown(width: u16) -> Vec<usize> {
+    let mut shown: Vec<usize> = (0..WIDTHS.len()).collect();
+    for column in LEFT_OUT {
+        let gaps = shown.len().saturating_sub(1) as u16;
+        let needed: u16 = shown.iter().filter_map(|column| WIDTHS.get(*column)).sum();
+        if needed + gaps <= width {
+            break;
+        }
+        shown.retain(|other| *other != column);
+    }
+    shown
+}
+
+fn row(line: &Line, shown: &[usize]) -> Row<'static> {
     let style = match (line.drop_rate > 0.0 || line.state == "drops", line.state.is_empty()) {
         (true, _) => Style::new().fg(Color::Red),
         (false, false) => Style::new().fg(Color::Yellow),
         (false, true) => Style::new(),
     };
-    Row::new(cells(line)).style(style)
+    let cells = cells(line);
+    Row::new(shown.iter().filter_map(|column| cells.get(*column).cloned()).collect::<Vec<String>>())
+        .style(style)
 }
 
 /// Everything about a row.
@@ -192,4 +209,21 @@ fn full(line: &Line) -> Vec<TextLine<'static>> {
     }
     let plain = |line: String| line.chars().map(|c| if c.is_control() { '?' } else { c }).collect::<String>();
     lines.into_iter().map(|line| TextLine::from(plain(line))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_screen_has_the_names() {
+        let heads = |width: u16| -> Vec<&str> {
+            shown(width).into_iter().filter_map(|column| HEAD.get(column).copied()).collect()
+        };
+        assert_eq!(heads(120).len(), HEAD.len());
+        assert_eq!(heads(80), ["", "name", "in/s", "out/s", "waiting", "dropped"]);
+        assert_eq!(heads(40), ["", "name", "in/s"]);
+        assert_eq!(heads(10), ["name"]);
+        assert_eq!(heads(0), ["name"]);
+    }
 }
