@@ -123,7 +123,7 @@ fn what_is_wrong_with_the_files_is_said() {
     let lab = Lab::new();
     let path = write(&lab, &config(), "[[case]]\nname = \"a\"\nlin = \"x\"\n");
     let outcome = test(&path, &[]);
-    assert!(outcome.code == Some(2) && outcome.stderr.contains("unknown field `lin`"), "{outcome:?}");
+    assert!(outcome.code == Some(1) && outcome.stderr.contains("unknown field `lin`"), "{outcome:?}");
     let path = write(&lab, &config(), "[[case]]\nname = \"a\"\nline = \"x\"\n");
     let outcome = test(&path, &[]);
     assert!(outcome.code == Some(1) && outcome.stdout.contains("it cannot fail"), "{outcome:?}");
