@@ -76,6 +76,50 @@ fn lines_of_standard_input_go_on_while_brackets_are_open() {
 }
 
 #[test]
+fn variables_stay_when_the_message_changes_and_templates_may_ask_filters() {
+    let input = "v = {\"a\": $MSG}\n$X = 1\n:message <13>Nov 24 10:00:00 web su[7]: hi\n[v.a, $MSG, $HOST, isset($X)]\n:show\n\
+                 :reset\nv ?? \"gone\"\n\"$(if '\\\"$HOST\\\" eq \\\"host\\\"' yes no) $(grep 'program(app)' $MSG)\"\n";
+    let (code, out, err) = filterx(&[], input);
+    assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
+    let lines: Vec<&str> = out.lines().collect();
+    let shows = |text: &str| lines.iter().any(|line| line.starts_with(text));
+    assert!(shows("[\"hello world\",\"hi\",\"web\",false] : list"), "{out}");
+    assert!(
+        shows("${MESSAGE} = hi") && shows("\"gone\" : string") && shows("\"yes hello world\" : string"),
+        "{out}"
+    );
+}
+
+#[test]
+fn blocks_with_backticks_and_calls_are_counted_where_they_stand() {
+    let lab = Lab::new();
+    std::fs::write(lab.path("statements.fx"), "@define wanted \"no\"\n$PROGRAM == `wanted`;").unwrap();
+    let config = format!(
+        "{HEAD}@define want \"hello\"\nblock filterx chk(v()) {{\n  $MSG == `v`\n}};\n\
+         source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         log {{ source(s); filterx {{ chk(v=\"a\"); }}; destination {{ file(\"%dir%/out\"); }}; }};\n\
+         log {{ source(s); filterx {{ `want` == $MSG; }}; destination {{ file(\"%dir%/out\"); }}; }};\n\
+         log {{ source(s); filterx {{\n@include \"%dir%/statements.fx\"\n}}; destination {{ file(\"%dir%/out\"); }}; }};\n"
+    );
+    let mut penstock = Penstock::start(&lab, &config);
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.line("<13>Nov 11 01:02:03 web app: text");
+    sender.finish();
+    penstock.wait_settled(1);
+    let state = penstock.state().display().to_string();
+    let ledger = run_command(&["ledger", "--json", "--state-dir", &state]).stdout;
+    let ledger: Value = serde_json::from_str(&ledger).expect("JSON");
+    let blocks = ledger["filterx"].as_array().expect("a list");
+    let places: Vec<&str> = blocks.iter().filter_map(|block| block["place"].as_str()).collect();
+    let lines = config.lines().enumerate().filter(|(_, line)| line.contains("filterx {"));
+    let expected: Vec<String> = lines.map(|(at, _)| format!("penstock.conf:{}:", at + 1)).collect();
+    assert_eq!((places.len(), expected.len()), (3, 3), "{ledger:#}");
+    for expected in &expected {
+        assert!(places.iter().any(|place| place.contains(expected.as_str())), "{ledger:#}");
+    }
+}
+
+#[test]
 fn json_has_everything() {
     let (code, out, _) =
         filterx(&["--json", "-e", "{\"a\": [1, null]}", "-e", "1 / $SCORE", "-e", "drop", "-e", "1 +"], "");

@@ -69,6 +69,23 @@ fn what_has_no_elements_cannot_be_unset() {
 }
 
 #[test]
+fn counters_do_not_go_down() {
+    use parsers::scanners::metrics;
+    let block = super::compiled("update_metric(\"fx_down\", increment=int($MSG));").expect("compiled");
+    let mut cx = filter::FilterContext::new(template::Identity::new("loghost"));
+    for increment in ["5", "-1", "-9223372036854775808", "2"] {
+        let mut batch = template::sample::with_values();
+        batch.set(0, record::NameId::MESSAGE, increment.as_bytes(), record::ValueType::String);
+        let mut selection = vec![0];
+        block.run(&mut batch, &mut selection, &mut cx, &mut Vec::new());
+        assert_eq!(selection, [0], "{increment}");
+    }
+    cx.settle();
+    let cell = metrics::cell(&"fx_down".into(), Vec::new(), 0).expect("room");
+    assert_eq!(cell.load(std::sync::atomic::Ordering::Relaxed), 7);
+}
+
+#[test]
 fn what_is_not_there_is_taken_out_of_a_text_that_stays() {
     let text = "$J = json('{ \"a\" : 1.50, \"d\": {} }');";
     check(&format!("{text} unset($J.a); $J"), "{\"d\":{}}");

@@ -8,7 +8,7 @@ use record::{Batch, Context, NameId, Record, Stamp, ValueType};
 use std::sync::Arc;
 use std::time::Instant;
 use stdio::CommandError;
-use template::{Identity, NoScope, Scope, TemplateOptions, sample};
+use template::{Condition, Identity, Scope, TemplateOptions, sample};
 use value::{JSON, REPR};
 use wire::{ParseFlags, SyslogOptions, SyslogParser};
 
@@ -22,9 +22,15 @@ struct Nothing {
     filters: NamedFilters,
 }
 
+impl Scope for Nothing {
+    fn condition(&self, text: &str) -> Result<Arc<dyn Condition>, String> {
+        filter::compile_condition(text, self)
+    }
+}
+
 impl FilterEnv for Nothing {
     fn scope(&self) -> &dyn Scope {
-        &NoScope
+        self
     }
 
     fn template_options(&self) -> &TemplateOptions {
@@ -65,7 +71,10 @@ impl Session {
     pub fn reset(&mut self) -> Result<(), CommandError> {
         let (message, values) = self.first.clone();
         match message {
-            Some(message) => self.message(&message)?,
+            Some(message) => {
+                self.batch = Batch::new(Vec::new(), self.context(), Stamp::now(0));
+                self.message(&message)?;
+            }
             None => {
                 self.batch = sample::with_values();
                 self.cx.render = sample::context();
@@ -74,17 +83,35 @@ impl Session {
         values.iter().try_for_each(|(name, value)| self.put(name, value))
     }
 
-    /// Another message: with a priority in front as it comes in, else MESSAGE alone.
+    fn context(&self) -> Arc<Context> {
+        Arc::new(Context::local(NAME, &self.host, "filterx"))
+    }
+
+    /// The message is the last of the batch: those before it have what variables are made of.
+    fn index(&self) -> usize {
+        self.batch.records.len().saturating_sub(1)
+    }
+
+    /// Another message: with a priority in front as it comes in, else MESSAGE alone. Variables stay.
     pub fn message(&mut self, text: &str) -> Result<(), CommandError> {
-        let context = Context::local(NAME, &self.host, "filterx");
-        self.batch = Batch::new(text.as_bytes().to_vec(), Arc::new(context), Stamp::now(0));
-        self.batch.records.push(Record::new(record::Span::new(0, text.len())));
+        let last = self.batch.records.last();
+        let mut kept: Vec<_> = last.map_or_else(Vec::new, |record| self.batch.all_held(record).collect());
+        kept.retain(|(name, _)| filterx::is_block_variable(*name));
+        let place = self.batch.append(text.as_bytes());
+        let mut record = Record::new(place);
+        record.context = u16::try_from(self.batch.contexts.len()).map_err(|_| "too many messages")?;
+        self.batch.contexts.push(self.context());
+        self.batch.received = Stamp::now(0);
+        self.batch.records.push(record);
+        let index = self.index();
+        // The newest counts: it comes first here, and has to come last there.
+        kept.into_iter().rev().for_each(|(name, value)| self.batch.hold(index, name, value));
         let mut flags = ParseFlags::default();
         flags.apply(if text.starts_with('<') { "syslog-protocol" } else { "no-parse" });
         SyslogParser::new(SyslogOptions { flags, ..SyslogOptions::default() })
-            .parse_batch(&mut self.batch, 0);
-        if self.batch.records.first().is_some_and(|record| record.host.is_empty()) {
-            self.batch.set(0, NameId::HOST, self.host.as_bytes(), ValueType::String);
+            .parse_batch(&mut self.batch, index);
+        if self.batch.records.last().is_some_and(|record| record.host.is_empty()) {
+            self.batch.set(index, NameId::HOST, self.host.as_bytes(), ValueType::String);
         }
         Ok(())
     }
@@ -98,7 +125,7 @@ impl Session {
     fn put(&mut self, name: &str, value: &str) -> Result<(), CommandError> {
         let id = template::value_name(name.strip_prefix('$').unwrap_or(name));
         let id = id.ok_or_else(|| format!("{name} is computed from the message: it cannot be set"))?;
-        self.batch.set(0, id, value.as_bytes(), ValueType::String);
+        self.batch.set(self.index(), id, value.as_bytes(), ValueType::String);
         Ok(())
     }
 
@@ -115,7 +142,8 @@ impl Session {
             return Answer::Wrong { text: diag::render_all(&diags, &sources), json };
         };
         let begun = Instant::now();
-        let tried = block.evaluate(&mut self.batch, 0, &mut self.cx);
+        let index = self.index();
+        let tried = block.evaluate(&mut self.batch, index, &mut self.cx);
         let time = begun.elapsed();
         match (tried.outcome, &tried.report) {
             (Outcome::Dropped, _) => Answer::Dropped { time },
@@ -133,7 +161,7 @@ impl Session {
 
     /// The values of the message, one in a line.
     pub fn values(&self) -> String {
-        let Some(record) = self.batch.records.first() else { return String::new() };
+        let Some(record) = self.batch.records.last() else { return String::new() };
         let fields = self.batch.fields(record);
         let own = fields.into_iter().filter_map(|(name, value)| Some((name, value?)));
         let line = |(name, value): (NameId, record::Value<'_>)| {
