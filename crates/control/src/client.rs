@@ -116,7 +116,7 @@ fn plain(error: &io::Error) -> String {
 struct Patience {
     /// Until then, and how long that was.
     until: Option<(Instant, Duration)>,
-    /// Where there is no end: every so often the program has to show in `answer_max` that it answers anything.
+    /// Where there is no end: every so often the program shows in `answer_max` that it answers anything.
     every: Duration,
     answer_max: Duration,
 }

@@ -222,7 +222,7 @@ mod tests {
         let inquiry = Inquiry { asked, sieve: Sieve::default(), opened, rests_until, found, changed };
         let after = |millis: u64| opened + Duration::from_millis(millis);
         let look = |at: u64, took: u64| inquiry.rest(after(at), Duration::from_millis(took));
-        // Three batches in a row in which nothing was found hide no fourth; with that one the rest is used up.
+        // Three batches in a row in which nothing was found hide no fourth; it uses up what was rested.
         for at in [0, 1, 2] {
             look(at, 1);
             assert!(!inquiry.is_resting(after(at + 1)));
