@@ -97,9 +97,9 @@ fn blocks_with_backticks_and_calls_are_counted_where_they_stand() {
     let config = format!(
         "{HEAD}@define want \"hello\"\nblock filterx chk(v()) {{\n  $MSG == `v`\n}};\n\
          source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
-         log {{ source(s); filterx {{ chk(v=\"a\"); }}; destination {{ file(\"%dir%/out\"); }}; }};\n\
-         log {{ source(s); filterx {{ `want` == $MSG; }}; destination {{ file(\"%dir%/out\"); }}; }};\n\
-         log {{ source(s); filterx {{\n@include \"%dir%/statements.fx\"\n}}; destination {{ file(\"%dir%/out\"); }}; }};\n"
+         log {{ source(s); filterx {{ chk(v=\"a\"); }}; destination {{ file(\"%dir%/a\"); }}; }};\n\
+         log {{ source(s); filterx {{ `want` == $MSG; }}; destination {{ file(\"%dir%/b\"); }}; }};\n\
+         log {{ source(s); filterx {{\n@include \"%dir%/statements.fx\"\n}}; destination {{ file(\"%dir%/c\"); }}; }};\n"
     );
     let mut penstock = Penstock::start(&lab, &config);
     let mut sender = Sender::tcp(lab.port("in"));
