@@ -192,8 +192,8 @@ fn question(answer: &[u8]) -> Result<Option<String>, Malformed> {
     let mut reader = Reader::new(answer);
     match (reader.item()?, reader.item()) {
         (Item::Tuple(2), Ok(Item::Text(b"need"))) => {
-            let name = std::str::from_utf8(reader.text()?).map_err(|_| Malformed)?;
-            Ok(Some(name.to_owned()))
+            // A name that is no UTF-8 is none that a message has.
+            Ok(Some(String::from_utf8_lossy(reader.text()?).into_owned()))
         }
         _ => Ok(None),
     }

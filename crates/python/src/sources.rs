@@ -6,6 +6,7 @@ pub const START: &str = include_str!("../syslogng/start.py");
 pub const PACKAGE: &[(&str, &str)] = &[
     ("syslogng", include_str!("../syslogng/package.py")),
     ("syslogng._wire", include_str!("../syslogng/_wire.py")),
+    ("syslogng._names", include_str!("../syslogng/_names.py")),
     ("syslogng.message", include_str!("../syslogng/message.py")),
     ("syslogng.template", include_str!("../syslogng/template.py")),
     ("syslogng.logger", include_str!("../syslogng/logger.py")),

@@ -18,8 +18,12 @@ pub fn judge_with(judge: Judge) {
 pub(crate) fn reply(question: &[u8]) -> Option<Vec<u8>> {
     let mut reader = Reader::new(question);
     let (Ok(Item::Tuple(2)), Ok(b"template")) = (reader.item(), reader.text()) else { return None };
-    let text = String::from_utf8_lossy(reader.text().ok()?).into_owned();
     let mut out = Vec::new();
+    let Ok(text) = reader.text() else {
+        marshal::text("it is no text", &mut out);
+        return Some(out);
+    };
+    let text = String::from_utf8_lossy(text).into_owned();
     match JUDGE.get().map_or(Ok(()), |judge| judge(&text)) {
         Ok(()) => marshal::none(&mut out),
         Err(why) => marshal::text(&why, &mut out),

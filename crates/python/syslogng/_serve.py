@@ -12,11 +12,11 @@ import types
 
 import syslogng
 from syslogng import _produce, _wire, confgen, logger
-from syslogng._deliver import RESULTS, Sender, Served, raised, words
-from syslogng.message import PLAIN, Batch, ParseOptions, Received, changes
+from syslogng._deliver import Sender, Served, raised, words
+from syslogng.message import PLAIN, Batch, Received, changes, plain_text
 
 MAIN = "_syslogng_main"
-held, size, values, copy, clear = sys.getrefcount, dict.__len__, dict.values, dict.copy, dict.clear
+held, size, items, copy, clear = sys.getrefcount, dict.__len__, dict.items, dict.copy, dict.clear
 # Requests that come for each batch.
 PARSE, CALL, SEND = 0, 1, 2
 
@@ -89,20 +89,8 @@ def init(number, kind, name, options, place, flags):
         served[number] = Served(name, found)
         return None
     options = {key: syslogng.LogTemplate(*value) if value.__class__ is tuple else value for key, value in options}
-    if kind == "destination":
-        # Before the constructor may look at them.
-        found.template_options, found.seqnum, found.persist_name = syslogng.LogTemplateOptions(), 0, place
-        found.template_options._of_driver = True
-        for result, meaning in RESULTS.items():
-            setattr(found, result, meaning)
-    if kind == "source" or kind == "fetcher":
-        found.persist_name, found.flags, found.parse_options = place, flags, ParseOptions()
-        if kind == "fetcher":
-            for at, result in enumerate(("ERROR", "NOT_CONNECTED", "SUCCESS", "TRY_AGAIN", "NO_DATA")):
-                setattr(found, "FETCH_" + result, at)
-                setattr(found, result, at)
-        elif not hasattr(found, "post_message"):
-            found.post_message = _produce.post
+    # Before the constructor may look at it.
+    _produce.prepare(found, kind, place, flags)
     if kind == "headers":
         # As in syslog-ng, there is no init().
         served[number] = Served(name, found(options))
@@ -167,8 +155,8 @@ def parse(number, names, rows):
             elif not size(message):
                 append(True)
             else:
-                for value in values(message):
-                    if value.__class__ not in PLAIN:
+                for name, value in items(message):
+                    if name.__class__ is not str or value.__class__ not in PLAIN:
                         append(changes(message))
                         break
                 else:
@@ -200,7 +188,10 @@ def call(number, names, rows, arguments):
         try:
             result = function(message, *given)
             if result.__class__ is not str and result.__class__ is not bytes:
-                raise TypeError("{} returned {}, not str or bytes".format(one.name, type(result).__name__))
+                plain = plain_text(result)
+                if plain is None:
+                    raise TypeError("{} returned {}, not str or bytes".format(one.name, type(result).__name__))
+                result = plain
         except (_wire.Gone, MemoryError):
             raise
         except BaseException:
@@ -235,7 +226,7 @@ def headers(number, body, lines):
     made = one.value.get_headers(body.decode("utf-8", "replace"), lines)
     if not isinstance(made, list) or not all(isinstance(line, (str, bytes)) for line in made):
         raise TypeError("get_headers() returned {!r}, not a list of str".format(made))
-    return made
+    return [plain_text(line) for line in made]
 
 
 def answered(number, status):
@@ -274,7 +265,11 @@ def other(request):
     except _wire.Gone:
         raise
     except BaseException:
-        return ("error", raised())
+        why = raised()
+        # What was printed without a line end.
+        for stream in (sys.stdout, sys.stderr):
+            getattr(stream, "flush", bool)()
+        return ("error", why)
 
 
 def watch_parent(parent):

@@ -32,4 +32,4 @@ def _generate(context, name, arguments):
     made = _registered[_key(context, name)](dict(arguments))
     if not isinstance(made, str):
         raise TypeError("the function of `{}` returned {}, not str".format(name, type(made).__name__))
-    return made
+    return str.__str__(made)

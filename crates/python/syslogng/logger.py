@@ -35,6 +35,22 @@ class _Handler(logging.Handler):
         _wire.say(letter, self.format(record))
 
 
+class _Bytes:
+    """What stands behind a stream of text, for those who write bytes."""
+
+    closed = False
+
+    def __init__(self, stream):
+        self.stream = stream
+        self.fileno, self.flush = stream.fileno, stream.flush
+        self.isatty, self.readable, self.writable = stream.isatty, stream.readable, stream.writable
+
+    def write(self, data):
+        data = bytes(data)
+        self.stream.write(data.decode("utf-8", "replace"))
+        return len(data)
+
+
 class Stream:
     """Standard output or error of the classes: lines for the log of the program."""
 
@@ -46,6 +62,7 @@ class Stream:
         self.level = level
         self.fd = fd
         self.rest = ""
+        self.buffer = _Bytes(self)
 
     def write(self, text):
         lines = (self.rest + str(text)).split("\n")

@@ -5,6 +5,8 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, List, Union
 
 from syslogng import _wire
+from syslogng._names import OTHERS, PEER, PRI, RAW, STAMP, Beside, called, last_set
+from syslogng._names import text as _name
 
 _NOT_GIVEN = object()
 
@@ -14,13 +16,6 @@ PLAIN = frozenset({str, bytes, float, bool, type(None)})
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _INT_MAX = 1 << 63
 
-# In what was set: facility and severity, the time stamp, the text that is parsed first, the sender's address. Names
-# are texts.
-PRI = 0
-STAMP = 1
-RAW = 2
-PEER = 3
-_BESIDE = frozenset({PRI, STAMP, RAW, PEER})
 # user.notice
 _PRI_DEFAULT = 13
 
@@ -68,6 +63,7 @@ _NOTHING.open = False
 _get = dict.get
 _set = dict.__setitem__
 _has = dict.__contains__
+_keys = dict.keys
 
 
 class LogMessage(dict):
@@ -90,7 +86,13 @@ class LogMessage(dict):
             _set(self, "MESSAGE", message)
 
     def __getitem__(self, name):
-        value = _get(self, name, _NOT_GIVEN)
+        value = _NOT_GIVEN
+        if len(self):
+            other = OTHERS[name]
+            if other.__class__ is bytes and not _has(self, other):
+                value = _get(self, name, _NOT_GIVEN)
+            elif other.__class__ is bytes or not _keys(self).isdisjoint(other):
+                value = last_set(self, name, other)
         if value is _NOT_GIVEN:
             place = self._names.get(name)
             value = self._asked(name) if place is None else self._row[place]
@@ -106,8 +108,6 @@ class LogMessage(dict):
         """A value that did not come with the message: unset, or to be asked for."""
         if name.__class__ is not str:
             name = _name(name)
-            if _has(self, name):
-                return self[name]
             place = self._names.get(name)
             if place is not None:
                 return self._row[place]
@@ -154,7 +154,13 @@ class LogMessage(dict):
         """
         if repr != "internal" and repr != "external":
             raise ValueError("repr is 'internal' or 'external'")
-        value = _get(self, name, _NOT_GIVEN)
+        value = _NOT_GIVEN
+        if len(self):
+            other = OTHERS[name]
+            if other.__class__ is bytes and not _has(self, other):
+                value = _get(self, name, _NOT_GIVEN)
+            elif other.__class__ is bytes or not _keys(self).isdisjoint(other):
+                value = last_set(self, name, other)
         if value is _NOT_GIVEN:
             place = self._names.get(name)
             value = self._asked(name) if place is None else self._row[place]
@@ -170,8 +176,8 @@ class LogMessage(dict):
         """The names that are set."""
         names = [name.encode("utf-8") for name in self._value(KEYS) or ()]
         for name in dict.keys(self):
-            if name.__class__ is not int:
-                name = name if name.__class__ is bytes else name.encode("utf-8")
+            if name.__class__ is not Beside:
+                name = called(_name(name)).encode("utf-8", "surrogatepass")
                 if name not in names:
                     names.append(name)
         return names
@@ -234,7 +240,7 @@ class LogMessage(dict):
         text = ip.decode("ascii", "replace") if isinstance(ip, bytes) else ip
         for family in (socket.AF_INET, socket.AF_INET6):
             try:
-                socket.inet_pton(family, text)
+                text = socket.inet_ntop(family, socket.inet_pton(family, text))
             except OSError:
                 continue
             self._set_beside(PEER, text)
@@ -276,18 +282,16 @@ class ReadOnly(Received):
 
 def changes(message):
     """What was set, in the form that goes to the program."""
-    return {
-        name if name in _BESIDE else _name(name): value if name in _BESIDE else _written(value)
-        for name, value in dict.items(message)
-    }
-
-
-def _name(name):
-    if isinstance(name, bytes):
-        return name.decode("utf-8", "replace")
-    if isinstance(name, str):
-        return str(name)
-    raise TypeError("key is not a string object")
+    made = {}
+    for name, value in dict.items(message):
+        if name.__class__ is Beside:
+            made[name.number] = value
+        else:
+            name = _name(name)
+            # Of two spellings the last one counts, and of two names of a value.
+            made.pop(name, None)
+            made[name] = _written(value)
+    return made
 
 
 def _read(value):
@@ -297,7 +301,8 @@ def _read(value):
     if value.__class__ is list:
         return [item.encode("utf-8", "surrogateescape") if item.__class__ is str else item for item in value]
     if value.__class__ is not tuple:
-        return value
+        # One of a class derived from str, that was set.
+        return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
     kind, _, plain = value
     return datetime.fromtimestamp(plain / 1000) if kind == "t" else plain
 
@@ -322,12 +327,19 @@ def _text(value, encoding, errors):
     return str(value)
 
 
+def plain_text(value):
+    """What is a str or bytes as that itself: a class derived from it cannot go to the program. None: it is neither."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    return bytes(value) if isinstance(value, bytes) else None
+
+
 def _written(value):
     """A value as the program takes it."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return str(value)
+        return str.__str__(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value)
     if isinstance(value, int):
@@ -346,7 +358,7 @@ def _written(value):
 
 def _written_item(item):
     if isinstance(item, str):
-        return str(item)
+        return str.__str__(item)
     if isinstance(item, bytes):
         return bytes(item)
     raise ValueError("Error extracting value from str/bytes")

@@ -27,8 +27,12 @@ class LogTemplate:
     """`LogTemplate("${HOST} $(lowercase ${PROGRAM})").format(msg)`"""
 
     def __init__(self, template: str, options: LogTemplateOptions = None):
+        if not isinstance(template, str):
+            raise TypeError("a template is a str, not {}".format(type(template).__name__))
+        template = str.__str__(template)
         self.options = _checked(options)
         if template not in _known:
+            _encodable(template)
             why = _wire.wire.ask("template", template)
             if why is not None:
                 raise LogTemplateException("`{}` is no template: {}".format(template, why))
@@ -58,8 +62,17 @@ class LogTemplate:
             zone = zone.upper()
         value = msg._value("{}{}{}\0{}".format(TEMPLATE, zone, number, self.template))
         if value is None:
-            raise LogTemplateException("`{}` is no template".format(self.template))
+            raise LogTemplateException(
+                "`{}` cannot be printed for a message that was made here: the program does not know it".format(self.template)
+            )
         return value.decode("utf-8", "replace")
+
+
+def _encodable(template):
+    try:
+        template.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise LogTemplateException("{!r} is no template: {}".format(template, error)) from None
 
 
 def _checked(options):
