@@ -13,8 +13,10 @@ import threading
 import traceback
 
 import syslogng
-from syslogng import _wire
-from syslogng.message import KEYS, RAW
+from syslogng import _produce, _wire
+from syslogng._deliver import RESULTS, Unexpected, result_of
+from syslogng._names import RAW
+from syslogng.message import KEYS, Batch, ReadOnly, Received, changes
 
 SOURCE_SECONDS = 1.0
 MESSAGES_SHOWN = 10
@@ -107,10 +109,22 @@ def _kind(found):
     return "function" if callable(found) and not isinstance(found, type) else None
 
 
-def _message(args):
-    msg = syslogng.LogMessage(args.message)
-    for name, value in [("HOST", "host"), ("PROGRAM", "app"), ("PID", "7")] + args.values:
-        msg[name] = value
+class _Came(Batch):
+    """In the place of the program: the values that a message came with, and no others."""
+
+    def column(self, name):
+        names = [known for known in self.names if known not in ("MSG", "MSGONLY")]
+        return [names if name == KEYS else None]
+
+
+def _message(args, kind=Received):
+    """As the program would give it to a class."""
+    values = {"MESSAGE": args.message, "HOST": "host", "PROGRAM": "app", "PID": "7"}
+    values.update(args.values)
+    values["MSG"] = values["MSGONLY"] = values["MESSAGE"]
+    msg = kind(_Came({name: place for place, name in enumerate(values)}))
+    msg._row = tuple(value.encode("utf-8", "surrogateescape") for value in values.values())
+    msg._at = 0
     return msg
 
 
@@ -127,14 +141,18 @@ def _parser(one, args):
     msg = _message(args)
     before = {name.decode(): msg[name.decode()] for name in msg.keys()}
     matched = one.parse(msg)
+    # Refused by the program, what cannot be a name or a value.
+    changes(msg)
     print("parse() returned {!r}: {}".format(matched, "matches" if matched else "does not match"))
     _show(msg, before)
     return bool(matched)
 
 
 def _result(name, value):
-    names = {0: "DROP", 1: "ERROR", 3: "SUCCESS", 4: "QUEUED", 5: "NOT_CONNECTED", 6: "RETRY", True: "SUCCESS"}
-    word = "ERROR" if value is False or value is None else names.get(value, "ERROR")
+    try:
+        word = {number: word for word, number in RESULTS.items()}[result_of(value, name[:-2])]
+    except Unexpected:
+        word = "ERROR"
     print("{} returned {!r}: {}".format(name, value, word))
     return word in ("SUCCESS", "QUEUED")
 
@@ -144,7 +162,7 @@ def _destination(one, args):
     if is_open is False:
         print("open() returned False")
         return False
-    well = _result("send()", one.send(_message(args)))
+    well = _result("send()", one.send(_message(args, ReadOnly)))
     if hasattr(one, "flush"):
         well = _result("flush()", one.flush()) and well
     getattr(one, "close", lambda: None)()
@@ -153,11 +171,10 @@ def _destination(one, args):
 
 def _fetcher(one, _):
     getattr(one, "open", lambda: True)()
-    results = ("ERROR", "NOT_CONNECTED", "SUCCESS", "TRY_AGAIN", "NO_DATA")
-    answer = one.fetch()
-    result, msg = answer if isinstance(answer, tuple) else (answer, None)
-    print("fetch() returned {}".format(results[result] if result in range(5) else repr(result)))
-    if isinstance(msg, syslogng.LogMessage):
+    result, msg = _produce.fetched(one.fetch())
+    print("fetch() returned {}".format(_produce.FETCHED[result]))
+    if _produce.FETCHED[result] == "SUCCESS":
+        changes(msg)
         _show(msg)
     getattr(one, "close", lambda: None)()
     return result in (2, 3, 4)
@@ -208,6 +225,13 @@ def _function(one, args):
 _POSTED = []
 
 
+def _post(self, msg):
+    if not isinstance(msg, syslogng.LogMessage):
+        raise TypeError("post_message() takes a LogMessage")
+    changes(msg)
+    _POSTED.append(msg)
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(
         prog="python3 -m syslogng.check",
@@ -227,7 +251,7 @@ def main(arguments=None):
     _wire.wire, _wire.say = _State(), _say
     syslogng.LogTemplate.format = _format
     syslogng.LogMessage._made = _taken_whole
-    syslogng.LogSource.post_message = lambda self, msg: _POSTED.append(msg)
+    syslogng.LogSource.post_message = _produce.post = _post
     try:
         found = _resolve(args.name)
         kind = _kind(found)
@@ -237,8 +261,7 @@ def main(arguments=None):
         print("{}: a {}".format(args.name, kind))
         if kind == "function":
             return 0 if _function(found, args) else 1
-        if kind in ("destination", "source", "fetcher"):
-            found.persist_name = args.name
+        _produce.prepare(found, kind, args.name, {})
         if kind == "headers":
             return 0 if _headers(found(dict(args.options)), args) else 1
         one = found()
@@ -249,7 +272,10 @@ def main(arguments=None):
         well = works(one, args)
         getattr(one, "deinit", lambda: None)()
         return 0 if well else 1
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        # sys.exit() of the class too: the program would say that it raised.
         traceback.print_exc()
         return 1
 
