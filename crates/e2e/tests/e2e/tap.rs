@@ -122,8 +122,8 @@ fn what_a_full_disk_part_has_dropped() {
 #[test]
 fn what_was_refused() {
     let lab = Lab::new();
-    std::fs::create_dir(lab.path("taken")).expect("a folder");
-    let _penstock = Penstock::start(&lab, &config("file(\"%dir%/taken\" template(\"$MSG\\n\"));"));
+    std::fs::create_dir_all(lab.path("taken/app")).expect("a folder");
+    let _penstock = Penstock::start(&lab, &config("file(\"%dir%/taken/$PROGRAM\" template(\"$MSG\\n\"));"));
     let mut sender = Sender::tcp(lab.port("in"));
     sender.line("<13>Nov 11 01:02:03 h app: red \u{1b}[31m alert");
     sender.finish();

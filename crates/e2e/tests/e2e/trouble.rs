@@ -146,7 +146,7 @@ fn what_stands_in_the_way_of_a_fixed_name_is_waited_for() {
         let mut penstock = Penstock::start(&lab, &config);
         send(&lab, 0, COUNT);
         penstock.wait_log("time_reopen='1'");
-        wait_waiting(&mut penstock, COUNT).assert_nothing_lost();
+        wait_waiting(&mut penstock, COUNT).assert_balanced();
         clear(&lab);
         let ledger = penstock.wait_settled(COUNT as u64);
         ledger.assert_nothing_lost();
