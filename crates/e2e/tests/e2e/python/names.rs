@@ -1,5 +1,5 @@
-//! The keys of messages: str and bytes, several names of one value, what methods set and macros read; and other
-//! things that classes give and that are not what they should be.
+//! The keys of messages: str and bytes, several names of one value, what methods set and macros read; and
+//! other things that classes give and that are not what they should be.
 
 use super::{message, send};
 use crate::messages::HEAD;
