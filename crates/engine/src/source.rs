@@ -66,7 +66,10 @@ impl Settings {
 pub enum Carrier {
     /// Connections to an address, which is written as in syslog-ng: `AF_INET(0.0.0.0:514)`. Sources that
     /// share it are told apart by persist-name().
-    Connections { address: String, persist_name: Option<String> },
+    Connections {
+        address: String,
+        persist_name: Option<String>,
+    },
     Datagrams,
     Files,
     Other,
