@@ -61,7 +61,7 @@ pub const PENSTOCK_STATE_DIR: &str = "/var/lib/penstock";
 pub const LINGER: u64 = 300;
 /// Name of the control socket in the state folder.
 pub const CONTROL_FILE_NAME: &str = "penstock.ctl";
-/// Name of the state file there, which the process that runs has locked.
+/// Name of the state file there: how far files were read, and more. The process that runs has locked it.
 pub const STATE_FILE_NAME: &str = "penstock.state";
 
 /// Which program the binary is to be, by the name it was called with.

@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 
 /// A reply longer than this is cut off with an error.
 const REPLY_BYTES_MAX: usize = 256 * 1024 * 1024;
-/// A program that is asked without a time limit shows in this time that it still answers.
+/// Time given to the program to answer; one that is asked without a limit shows in it that it still answers.
 pub const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// Time for a program to let somebody in who asks which process it is.
 const PROCESS_MAX: Duration = Duration::from_secs(5);

@@ -174,9 +174,7 @@ impl Daemon {
     }
 
     fn apply_statistics(&self, globals: &Settings) {
-        Daemon::apply_metrics(globals);
-        let Statistics { freq, .. } = statistics(globals);
-        self.statistics_every.store(freq, Ordering::Relaxed);
+        self.statistics_every.store(statistics(globals).freq, Ordering::Relaxed);
         if let Some(thread) = &*self.statistics_thread.lock() {
             thread.unpark();
         }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-use control::cli::{ProcessMode, RunOptions};
+use control::cli::{ProcessMode, RunOptions, STATE_FILE_NAME};
 use control::request::Reload;
 use control::{Server, ServerOptions, Subject};
 use delivery::writer::Numbers;
@@ -187,9 +187,6 @@ struct Started {
     signals: Signals,
 }
 
-/// How far files were read, in the state folder.
-pub const STATE_FILE: &str = "penstock.state";
-
 fn start(options: &RunOptions) -> Result<Started, Failed> {
     let verbosity = if options.startup_debug { Verbosity::Debug } else { options.verbosity };
     oplog::set_verbosity(verbosity);
@@ -237,7 +234,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
             configuration.log_findings();
         }
     }
-    let state = options.state_dir.join(STATE_FILE);
+    let state = options.state_dir.join(STATE_FILE_NAME);
     let (taker, taken) = take_over(options, &state)?;
     transport::inherited::offer(taken.sockets);
     engine.inherit(taken.queues);

@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use control::cli::Running;
+use control::cli::{Running, STATE_FILE_NAME};
 use state::Store;
 
 use crate::printing::written;
-use crate::run::STATE_FILE;
 use stdio::CommandError;
 
 /// Look into the state file, change it: what has to be known after a restart, such as how far files were read
@@ -115,7 +114,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         Err(error) => return crate::usage(&error),
     };
     let file = match running.folder() {
-        Ok(folder) => folder.join(STATE_FILE),
+        Ok(folder) => folder.join(STATE_FILE_NAME),
         Err(error) => return error.report(),
     };
     let done = match command {
@@ -146,10 +145,10 @@ pub fn run_as_persist_tool(args: Vec<OsString>) -> ExitCode {
 /// The state file of a persist file's name, as `syslog-ng -R` has it, or the file itself when it is one of
 /// ours.
 fn beside(persist: &Path) -> Result<PathBuf, CommandError> {
-    if persist.file_name().is_some_and(|name| name == STATE_FILE) {
+    if persist.file_name().is_some_and(|name| name == STATE_FILE_NAME) {
         return Ok(persist.to_owned());
     }
-    let file = control::cli::state_dir(persist).join(STATE_FILE);
+    let file = control::cli::state_dir(persist).join(STATE_FILE_NAME);
     match regular::read(persist, 1 << 30) {
         Ok(bytes) if !file.exists() && bytes.starts_with(b"SLP4") => Err(format!(
             "{} is syslog-ng's own persist file, which is not read here: penstock keeps its state in {}",
@@ -222,7 +221,7 @@ fn add(file: &Path, input: &Path) -> Result<(), CommandError> {
 }
 
 fn generate(output: &Output, force: bool) -> Result<(), CommandError> {
-    let file = control::cli::state_dir(&output.output_dir.join(&output.persist_name)).join(STATE_FILE);
+    let file = control::cli::state_dir(&output.output_dir.join(&output.persist_name)).join(STATE_FILE_NAME);
     if file.exists() {
         if !force {
             return Err(format!("{} is there already; give --force to replace it", file.display()).into());
@@ -251,7 +250,7 @@ mod tests {
     #[test]
     fn what_is_dumped_can_be_added_elsewhere() {
         let folder = tempfile::tempdir().unwrap();
-        let (there, here) = (folder.path().join("a").join(STATE_FILE), folder.path().join("lines"));
+        let (there, here) = (folder.path().join("a").join(STATE_FILE_NAME), folder.path().join("lines"));
         std::fs::write(&here, "a b = { \"value\": \"01 ff\" }\n\n  c\\x0a = { \"value\": \"\" }\n").unwrap();
         add(&there, &here).unwrap();
         let entries = Store::look(&there).unwrap();
@@ -283,7 +282,7 @@ mod tests {
         assert!(generate(&output(), false).unwrap_err().said().contains("--force"));
         generate(&output(), true).unwrap();
         let persist = folder.path().join("x.persist");
-        assert_eq!(beside(&persist).unwrap(), folder.path().join("x.persist.d").join(STATE_FILE));
+        assert_eq!(beside(&persist).unwrap(), folder.path().join("x.persist.d").join(STATE_FILE_NAME));
         let foreign = folder.path().join("y.persist");
         std::fs::write(&foreign, b"SLP4....").unwrap();
         assert!(beside(&foreign).unwrap_err().said().contains("syslog-ng's own"));

@@ -80,10 +80,15 @@ class _Others(dict):
 OTHERS = _Others()
 
 
-def last_set(message, name, keys):
-    """What was set last under one of the keys of a name, of which one at least is there."""
+def last_set(message, name, default):
+    """What was set last under one of the keys of a name."""
+    keys = OTHERS[name]
     if keys.__class__ is bytes:
+        if not _has(message, keys):
+            return dict.get(message, name, default)
         keys = (name, keys)
+    elif dict.keys(message).isdisjoint(keys):
+        return default
     *before, key = [key for key in dict.keys(message) if key in keys]
     for other in before:
         # What is set next under any of them counts then.

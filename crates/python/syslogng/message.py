@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, List, Union
 
 from syslogng import _wire
-from syslogng._names import OTHERS, PEER, PRI, RAW, STAMP, Beside, called, last_set
+from syslogng._names import PEER, PRI, RAW, STAMP, Beside, called, last_set
 from syslogng._names import text as _name
 
 _NOT_GIVEN = object()
@@ -62,8 +62,6 @@ _NOTHING.open = False
 
 _get = dict.get
 _set = dict.__setitem__
-_has = dict.__contains__
-_keys = dict.keys
 
 
 class LogMessage(dict):
@@ -86,13 +84,7 @@ class LogMessage(dict):
             _set(self, "MESSAGE", message)
 
     def __getitem__(self, name):
-        value = _NOT_GIVEN
-        if len(self):
-            other = OTHERS[name]
-            if other.__class__ is bytes and not _has(self, other):
-                value = _get(self, name, _NOT_GIVEN)
-            elif other.__class__ is bytes or not _keys(self).isdisjoint(other):
-                value = last_set(self, name, other)
+        value = last_set(self, name, _NOT_GIVEN) if len(self) else _NOT_GIVEN
         if value is _NOT_GIVEN:
             place = self._names.get(name)
             value = self._asked(name) if place is None else self._row[place]
@@ -154,13 +146,7 @@ class LogMessage(dict):
         """
         if repr != "internal" and repr != "external":
             raise ValueError("repr is 'internal' or 'external'")
-        value = _NOT_GIVEN
-        if len(self):
-            other = OTHERS[name]
-            if other.__class__ is bytes and not _has(self, other):
-                value = _get(self, name, _NOT_GIVEN)
-            elif other.__class__ is bytes or not _keys(self).isdisjoint(other):
-                value = last_set(self, name, other)
+        value = last_set(self, name, _NOT_GIVEN) if len(self) else _NOT_GIVEN
         if value is _NOT_GIVEN:
             place = self._names.get(name)
             value = self._asked(name) if place is None else self._row[place]

@@ -132,6 +132,22 @@ impl Value {
         }
     }
 
+    /// A container of pairs.
+    #[inline]
+    pub fn is_mapping(self) -> bool {
+        match self {
+            Value::Dict(_) | Value::Labels(_) => true,
+            Value::Otel(kind, _) => kind != Otel::Array,
+            _ => false,
+        }
+    }
+
+    /// A container of items.
+    #[inline]
+    pub fn is_sequence(self) -> bool {
+        matches!(self, Value::List(_) | Value::Tuple(_) | Value::Otel(Otel::Array, _))
+    }
+
     /// The same kind of container with another node.
     #[must_use]
     pub fn with_node(self, node: Node) -> Value {

@@ -3,20 +3,16 @@
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Parser;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 
 use super::{CONTROL_FILE_NAME, Running, STATE_FILE_NAME, print, usage_exit};
-use crate::client::{ask, request};
+use crate::client::{ANSWER_MAX, ask, request};
 use crate::last_run::LastRun;
 use crate::ledger::Ledger;
 use stdio::CommandError;
-
-/// Time given to the program to answer.
-const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 /// Shows what became of every message: received, delivered, waiting, filtered, dropped with the reason.
 #[derive(Debug, Parser)]

@@ -1,14 +1,13 @@
 //! `penstock tap PLACE`: messages that come by a source, a step or a destination, in passing.
 
 use super::tap::{TapArgs, messages, plain};
+use crate::client::ANSWER_MAX;
 use crate::look::LookRequest;
 use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use stdio::CommandError;
 
-/// Time given to the program to answer, beyond that for which it waits.
-const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// Between two questions.
 const EVERY: Duration = Duration::from_millis(200);
 /// For how long the program waits for messages at a time.

@@ -13,8 +13,6 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use stdio::CommandError;
 
-/// Time given to the program to answer.
-const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// Between two questions while it goes on.
 const EVERY: Duration = Duration::from_millis(200);
 /// As in the program's answer.
@@ -115,7 +113,7 @@ fn end(shown: Result<usize, CommandError>, nothing: &str) -> ExitCode {
 }
 
 fn ask(asked: &TapRequest, socket: &Path) -> Result<Vec<Value>, CommandError> {
-    messages(socket, &asked.line(), ANSWER_MAX)
+    messages(socket, &asked.line(), client::ANSWER_MAX)
 }
 
 /// The messages of an answer.

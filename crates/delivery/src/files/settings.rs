@@ -29,12 +29,10 @@ pub fn name<'a>(
 
 /// Who has a say in the name, and whether `follow-symlinks()` allows links in what messages make of it.
 pub fn name_origin(s: &Settings, name: &FileName) -> NameOrigin {
+    let follows = s.bool("follow-symlinks").unwrap_or(false);
     match name.literal() {
         Some(_) => NameOrigin::Fixed,
-        None => NameOrigin::Messages {
-            folder_bytes: super::opening::literal_folder(name.text()),
-            follows: s.bool("follow-symlinks").unwrap_or(false),
-        },
+        None => NameOrigin::Messages { folder_bytes: super::opening::literal_folder(name.text()), follows },
     }
 }
 

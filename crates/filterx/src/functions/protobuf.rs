@@ -117,7 +117,7 @@ impl Writer<'_> {
         if !field.repeated {
             return self.value(run, (field.number, &field.kind), value);
         }
-        if !matches!(value, Value::List(_) | Value::Tuple(_) | Value::Otel(value::Otel::Array, _)) {
+        if !value.is_sequence() {
             return run.fail(Failure::Type("A repeated field takes a list", value.type_name()));
         }
         let item = |run: &Run<'_>, at: usize| run.cells(value).get(at).copied().unwrap_or_default();

@@ -163,12 +163,7 @@ impl Run<'_> {
 
     /// How many pairs a mapping has, those of fields that are not set too; `None` for what is none.
     pub(crate) fn pair_count(&self, mapping: Value) -> Option<usize> {
-        let is_mapping = match mapping {
-            Value::Dict(_) | Value::Labels(_) => true,
-            Value::Otel(kind, _) => kind != Otel::Array,
-            _ => false,
-        };
-        is_mapping.then(|| self.cells(mapping).len() / 2)
+        mapping.is_mapping().then(|| self.cells(mapping).len() / 2)
     }
 
     /// A pair of a mapping; `None` for a field that is not set.
@@ -332,7 +327,7 @@ impl Run<'_> {
             let key = self.eval(key)?;
             holder = self.cell_of(holder, key).map_or(Value::Null, |cell| self.member(holder, cell));
         }
-        Ok(matches!(holder, Value::List(_) | Value::Tuple(_) | Value::Otel(Otel::Array, _)))
+        Ok(holder.is_sequence())
     }
 
     pub(crate) fn assign_path(&mut self, target: &Target, value: &Expr, by: AssignBy) -> Eval {

@@ -2,7 +2,7 @@
 
 use super::{Eval, Failure, Halt, Run};
 use crate::program::{Expr, Target};
-use value::{Moment, Otel, Value};
+use value::{Moment, Value};
 
 /// Microseconds of a second.
 const SECOND: f64 = 1e6;
@@ -10,14 +10,8 @@ const SECOND: f64 = 1e6;
 /// Whether the elements of one container can stand behind those of the other.
 fn can_extend(to: Value, from: Value) -> bool {
     match to {
-        Value::List(_) | Value::Tuple(_) => {
-            matches!(from, Value::List(_) | Value::Tuple(_) | Value::Otel(Otel::Array, _))
-        }
-        Value::Dict(_) => match from {
-            Value::Dict(_) | Value::Labels(_) => true,
-            Value::Otel(kind, _) => kind != Otel::Array,
-            _ => false,
-        },
+        Value::List(_) | Value::Tuple(_) => from.is_sequence(),
+        Value::Dict(_) => from.is_mapping(),
         _ => false,
     }
 }

@@ -21,8 +21,6 @@ use template::Identity;
 
 /// Messages of one input that are explained.
 const LINES_MAX: usize = 1000;
-/// Bytes of a message where nothing is said.
-const LOG_MSG_SIZE: u64 = 65_536;
 /// `$TRANSPORT` of a message that did not come over any.
 pub const TRANSPORT: &str = "rehearsal";
 
@@ -33,7 +31,7 @@ pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, CommandError> {
     let plan = configuration.compile(&identity, &Existing::tried());
     let plan = plan.ok_or_else(|| configuration.report())?;
     let inputs = inputs_of(args)?;
-    let max = plan.globals.size("log-msg-size").unwrap_or(LOG_MSG_SIZE);
+    let max = plan.globals.size("log-msg-size").unwrap_or(u64::MAX);
     for (number, (text, came)) in inputs.iter().enumerate() {
         // What was recorded is as its source has cut it.
         if let Some(note) = came.received.is_none().then(|| uncut(text, max)).flatten() {

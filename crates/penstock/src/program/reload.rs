@@ -125,6 +125,7 @@ impl Daemon {
         self.history.replaced(&self.running().view, &fresh.view);
         *self.running.write() = fresh;
         self.apply_log_level(globals);
+        Daemon::apply_metrics(globals);
         self.apply_statistics(globals);
         *self.bounds.lock() = Bounds::of(globals);
         self.keep_input.store(globals.size("keep-input").unwrap_or(0), Ordering::Relaxed);

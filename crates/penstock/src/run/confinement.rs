@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use conf_schema::{Context, Port, Settings, Switch};
-use control::cli::{RunOptions, SandboxUnsaid};
+use control::cli::{RunOptions, STATE_FILE_NAME, SandboxUnsaid};
 use diag::{Diagnostic, Diagnostics};
 use engine::compile::{Configured, Plan};
 use engine::driver::Start;
@@ -20,7 +20,7 @@ use sandbox::{Access, Rules};
 use system::{DEVICES, ENVIRONMENTS, OF_EVERYBODY, READ, RUN};
 
 use crate::configuration::{Configuration, include_path};
-use crate::run::{STATE_FILE, privileges};
+use crate::run::privileges;
 
 /// Answers of the name service that are too long for a datagram.
 const NAME_SERVICE: u16 = 53;
@@ -144,7 +144,7 @@ fn add_own(rules: &mut Rules, options: &RunOptions) {
     };
     rules.allow_path(&options.state_dir, Access::Write);
     // What waits in a queue that has moved is taken along. A state file that cannot be read is told of later.
-    let noted = state::Store::look(&options.state_dir.join(STATE_FILE)).unwrap_or_default();
+    let noted = state::Store::look(&options.state_dir.join(STATE_FILE_NAME)).unwrap_or_default();
     Engine::folders_of_queues(&noted).for_each(|folder| allow_there(rules, &folder, Access::Write));
     rules.allow_path(&folder(&options.control), Access::Write);
     options.pid_file.iter().for_each(|path| rules.allow_path(&folder(path), Access::Write));

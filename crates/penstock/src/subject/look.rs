@@ -73,7 +73,6 @@ fn reaching(view: &View, steps: &BTreeSet<StepId>) -> Option<BTreeSet<String>> {
         let settings = source.settings();
         let program = &settings.program;
         let mut way: BTreeSet<StepId> = settings.at.iter().map(|at| at.id).collect();
-        way.extend(program.ordered.iter().map(|ordered| ordered.step.id));
         steps_of(&program.source_steps, &mut way);
         branches_of(&program.branches.list, &mut way);
         let here: BTreeSet<StepId> = way.intersection(steps).copied().collect();

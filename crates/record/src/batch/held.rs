@@ -20,26 +20,26 @@ pub(super) struct Held {
 impl Batch {
     /// What a record holds by this name, as long as the text of its value is the one it was held for.
     pub fn held(&self, record: &Record, name: NameId) -> Option<Value> {
-        let mut at = record.held;
-        while let Some(held) = self.held.get(at.0 as usize) {
-            if held.name == name {
-                return held.value.filter(|_| held.of == self.text_place(record, name));
-            }
-            at = held.next;
-        }
-        None
+        let held = self.told(record, name)?;
+        held.value.filter(|_| held.of == self.text_place(record, name))
     }
 
     /// Whether a record was told to hold something by this name, or nothing.
     pub fn is_told(&self, record: &Record, name: NameId) -> bool {
+        self.told(record, name).is_some()
+    }
+
+    /// What a record was told last to hold by a name.
+    #[inline]
+    fn told(&self, record: &Record, name: NameId) -> Option<&Held> {
         let mut at = record.held;
         while let Some(held) = self.held.get(at.0 as usize) {
             if held.name == name {
-                return true;
+                return Some(held);
             }
             at = held.next;
         }
-        false
+        None
     }
 
     /// Lets a record hold a value by this name; `None` for nothing.

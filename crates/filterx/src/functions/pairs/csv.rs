@@ -5,7 +5,7 @@ use crate::functions::strings::text_argument;
 use crate::program::{Expr, Operation};
 use crate::run::{Eval, Failure, Halt, Run};
 use parsers::scanners::csv::{Escape, Field, Scanner, Take};
-use value::{Otel, Seen, Span, TEXT, Value, put_string};
+use value::{Seen, Span, TEXT, Value, put_string};
 
 struct Parse {
     text: Expr,
@@ -132,14 +132,10 @@ impl Operation for Parse {
 }
 
 fn columns_of(run: &mut Run<'_>, columns: Option<Value>) -> Result<Option<Value>, Halt> {
-    match columns.filter(|columns| !is_sequence(*columns)) {
+    match columns.filter(|columns| !columns.is_sequence()) {
         Some(other) => run.fail(Failure::Type("columns must be a list", other.type_name())),
         None => Ok(columns),
     }
-}
-
-fn is_sequence(value: Value) -> bool {
-    matches!(value, Value::List(_) | Value::Tuple(_) | Value::Otel(Otel::Array, _))
 }
 
 struct Format {
@@ -177,7 +173,7 @@ impl Operation for Format {
             (Some(count), None) => {
                 (0..count).filter_map(|at| run.pair(value, at)).map(|(_, value)| Some(value)).collect()
             }
-            _ if is_sequence(value) => run.cells(value).iter().copied().map(Some).collect(),
+            _ if value.is_sequence() => run.cells(value).iter().copied().map(Some).collect(),
             _ => return run.fail(Failure::Type("Argument must be a dict or list", value.type_name())),
         };
         run.made(|run, out| {

@@ -6,7 +6,7 @@ use crate::functions::convert::first;
 use crate::program::{Expr, Operation};
 use crate::run::{Eval, Failure, Halt, MADE_BYTES_MAX, Run};
 use memchr::memmem;
-use value::{Otel, Value};
+use value::Value;
 
 /// Where in a text something is looked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ fn any_text(
 ) -> Result<bool, Halt> {
     match value {
         Value::String(_) => Ok(holds(run, value)),
-        Value::List(_) | Value::Tuple(_) | Value::Otel(Otel::Array, _) => {
+        list if list.is_sequence() => {
             let mut found = false;
             let count = run.cells(value).len();
             if count == 0 {

@@ -3,7 +3,7 @@
 use crate::compile::Arguments;
 use crate::program::{Expr, Operation};
 use crate::run::{Eval, Failure, Halt, Run};
-use value::{Otel, TEXT, Value};
+use value::{TEXT, Value};
 
 /// Elements inside one another.
 const DEPTH_MAX: usize = 256;
@@ -47,10 +47,7 @@ impl Format {
                 _ if is_name(&name) => {}
                 _ => return run.fail(Failure::Value("Dict key can't contain special characters", key)),
             }
-            let items = match value {
-                Value::List(_) | Value::Tuple(_) | Value::Otel(Otel::Array, _) => run.cells(value).to_vec(),
-                other => vec![other],
-            };
+            let items = if value.is_sequence() { run.cells(value).to_vec() } else { vec![value] };
             for item in items {
                 self.element(run, (&name, item), dict, out, depth)?;
             }
