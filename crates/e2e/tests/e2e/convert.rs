@@ -2,6 +2,7 @@
 //! beside the distribution's rsyslogd on the same messages: they write the same files.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -78,11 +79,21 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
     found
 }
 
-fn send(port: u16) {
-    // rsyslogd listens a moment after it is started.
-    wait_while_some(|| {
-        TcpStream::connect(("127.0.0.1", port)).err().map(|error| format!("port {port}: {error}"))
+/// rsyslogd listens a moment after it is started.
+fn connected(port: u16) -> TcpStream {
+    let mut made = None;
+    wait_while_some(|| match TcpStream::connect(("127.0.0.1", port)) {
+        Ok(stream) => {
+            made = Some(stream);
+            None
+        }
+        Err(error) => Some(format!("port {port}: {error}")),
     });
+    made.expect("a connection")
+}
+
+fn send(port: u16) {
+    drop(connected(port));
     let mut sender = Sender::tcp(port);
     MESSAGES.iter().for_each(|line| sender.line(line));
 }
@@ -101,40 +112,65 @@ fn filled(text: &str, port: u16, folder: &Path) -> String {
     text.replace("%PORT%", &port.to_string()).replace("%DIR%", &folder.display().to_string())
 }
 
+/// Runs both, rsyslogd with a configuration and this program with what it becomes, and compares their files.
+fn compare(name: &str, text: &str, send: &dyn Fn(u16)) {
+    let lab = Lab::new();
+    let [theirs, ours, side] = ["theirs", "ours", "side"].map(|folder| lab.path(folder));
+    [&theirs, &ours, &side].into_iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
+    let ports = [free_port(), free_port()];
+    let part = side.join("part.conf");
+    let extra =
+        "if $programname == 'sshd' then {\n  action(type=\"omfile\" file=\"%DIR%/included\")\n  stop\n}\n";
+    let text = text.replace("%PART%", &part.display().to_string());
+    std::fs::write(&part, filled(extra, ports[0], &theirs)).unwrap();
+    let config = side.join("rsyslog.conf");
+    std::fs::write(&config, filled(&text, ports[0], &theirs)).unwrap();
+    let rsyslogd = Rsyslogd::start(&config, &side);
+    send(ports[0]);
+    wait_for_the_end(&theirs);
+    rsyslogd.stop();
+    std::fs::write(&part, filled(extra, ports[1], &ours)).unwrap();
+    std::fs::write(&config, filled(&text, ports[1], &ours)).unwrap();
+    let converted = run_command(&["convert", &config.display().to_string()]);
+    assert_eq!(converted.code, Some(0), "{name}: {converted:?}");
+    let own = side.join("penstock.conf");
+    std::fs::write(&own, &converted.stdout).unwrap();
+    let checked = run_command(&["check", &own.display().to_string()]);
+    assert_eq!(checked.code, Some(0), "{name}: {checked:?}\n{}", converted.stdout);
+    let penstock = Penstock::start(&lab, &converted.stdout);
+    send(ports[1]);
+    wait_for_the_end(&ours);
+    penstock.stop();
+    assert_eq!(files(&ours), files(&theirs), "{name}:\n{}", converted.stdout);
+}
+
 #[test]
 fn both_write_the_same_files() {
     if !Path::new(RSYSLOGD).exists() {
         return skip("there is no rsyslogd: ./x servers rsyslog");
     }
     for (name, text) in CONFIGS {
-        let lab = Lab::new();
-        let [theirs, ours, side] = ["theirs", "ours", "side"].map(|folder| lab.path(folder));
-        [&theirs, &ours, &side].into_iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
-        let ports = [free_port(), free_port()];
-        let part = side.join("part.conf");
-        let extra = "if $programname == 'sshd' then {\n  action(type=\"omfile\" file=\"%DIR%/included\")\n  stop\n}\n";
-        let text = text.replace("%PART%", &part.display().to_string());
-        std::fs::write(&part, filled(extra, ports[0], &theirs)).unwrap();
-        let config = side.join("rsyslog.conf");
-        std::fs::write(&config, filled(&text, ports[0], &theirs)).unwrap();
-        let rsyslogd = Rsyslogd::start(&config, &side);
-        send(ports[0]);
-        wait_for_the_end(&theirs);
-        rsyslogd.stop();
-        std::fs::write(&part, filled(extra, ports[1], &ours)).unwrap();
-        std::fs::write(&config, filled(&text, ports[1], &ours)).unwrap();
-        let converted = run_command(&["convert", &config.display().to_string()]);
-        assert_eq!(converted.code, Some(0), "{name}: {converted:?}");
-        let own = side.join("penstock.conf");
-        std::fs::write(&own, &converted.stdout).unwrap();
-        let checked = run_command(&["check", &own.display().to_string()]);
-        assert_eq!(checked.code, Some(0), "{name}: {checked:?}\n{}", converted.stdout);
-        let penstock = Penstock::start(&lab, &converted.stdout);
-        send(ports[1]);
-        wait_for_the_end(&ours);
-        penstock.stop();
-        assert_eq!(files(&ours), files(&theirs), "{name}:\n{}", converted.stdout);
+        compare(name, text, &send);
     }
+}
+
+/// Without a line end between them, as senders that count octets write them.
+fn send_counted(port: u16) {
+    let mut stream = connected(port);
+    let records = MESSAGES.iter().copied();
+    let newer = "<165>1 2026-11-11T01:02:03.123456+02:00 new evntslog 77 ID47 [a@1 b=\"c\"] hello from afar";
+    for record in [newer].into_iter().chain(records) {
+        write!(stream, "{} {record}", record.len()).expect("a record");
+    }
+}
+
+#[test]
+fn counted_octets_and_newer_records_are_read_as_there() {
+    if !Path::new(RSYSLOGD).exists() {
+        return skip("there is no rsyslogd: ./x servers rsyslog");
+    }
+    let text = include_str!("convert/newer.conf");
+    compare("counted octets", text, &send_counted);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::NoCounterpart;
 use super::directives::{Directives, Peer};
 use super::reader::Params;
 use super::templates::{Made, Templates};
-use super::written::{ip_protocol, literal, quoted, word};
+use super::written::{MESSAGE, ip_protocol, literal, quoted, word};
 
 /// Bytes of a queue on disk that has no limit of its own.
 const DISK_BYTES: u64 = 1 << 30;
@@ -36,11 +36,24 @@ const WITHOUT_EFFECT: [&str; 24] = [
     "queue.mindequeuebatchsize",
 ];
 
-/// The part of a destination's name that tells what it is, and its driver.
+/// The part of a destination's name that tells what it is, and its drivers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
     pub name: String,
-    pub driver: String,
+    pub drivers: Vec<Driver>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Driver {
+    /// Where it goes: of several that go to one place, one needs no name of its own.
+    pub place: String,
+    pub text: String,
+}
+
+impl Action {
+    fn of(name: String, place: String, text: String) -> Action {
+        Action { name, drivers: vec![Driver { place, text }] }
+    }
 }
 
 /// What actions are made with.
@@ -155,7 +168,7 @@ impl Maker<'_> {
                 let command = needed("binary")?;
                 let template = self.template(text("template").as_deref(), "RSYSLOG_FileFormat")?;
                 let driver = format!("program({} template({}))", quoted(&command), quoted(&template));
-                Ok(Action { name: "program".to_owned(), driver })
+                Ok(Action::of("program".to_owned(), format!("program {command}"), driver))
             }
             "" => Err("an action without a type".into()),
             other => Err(format!("the output module {other}").into()),
@@ -228,7 +241,7 @@ impl Maker<'_> {
         let template = self.template(template, self.directives.file_template())?;
         let rights = self.directives.rights(params);
         let driver = format!("file({} template({}){rights})", literal(path), quoted(&template));
-        Ok(Action { name: name_of(path), driver })
+        Ok(Action::of(name_of(path), format!("file {path}"), driver))
     }
 
     fn dynamic_file(
@@ -242,7 +255,7 @@ impl Maker<'_> {
         let rights = self.directives.rights(params);
         let driver =
             format!("file({} template({}) create-dirs(yes){rights})", quoted(&path), quoted(&template));
-        Ok(Action { name: name.to_lowercase(), driver })
+        Ok(Action::of(name.to_lowercase(), format!("file {path}"), driver))
     }
 
     fn forward(&self, host: &str, params: &Params) -> Result<Action, NoCounterpart> {
@@ -282,7 +295,7 @@ impl Maker<'_> {
         }
         options.extend(queue(&params)?);
         let driver = format!("{driver}({} {})", quoted(host), options.join(" "));
-        Ok(Action { name: name_of(host), driver })
+        Ok(Action::of(name_of(host), format!("{transport} {host} {port}"), driver))
     }
 
     fn relp(&self, host: &str, params: &Params) -> Result<Action, NoCounterpart> {
@@ -303,24 +316,22 @@ impl Maker<'_> {
         }
         options.extend(queue(params)?);
         let driver = format!("relp({} {})", quoted(host), options.join(" "));
-        Ok(Action { name: name_of(host), driver })
+        let place = format!("relp {host} {}", params.text("port").unwrap_or("514"));
+        Ok(Action::of(name_of(host), place, driver))
     }
 
     fn pipe(&self, path: &str, template: Option<&str>) -> Result<Action, NoCounterpart> {
         let template = self.template(template, "RSYSLOG_FileFormat")?;
-        Ok(Action {
-            name: name_of(path),
-            driver: format!("pipe({} template({}))", literal(path), quoted(&template)),
-        })
+        let driver = format!("pipe({} template({}))", literal(path), quoted(&template));
+        Ok(Action::of(name_of(path), format!("pipe {path}"), driver))
     }
 
     fn template(&self, name: Option<&str>, preset: &str) -> Result<String, NoCounterpart> {
         let made = self.templates.named(name.unwrap_or(preset))?;
         match made.is_protocol {
-            true => {
-                Ok("<${PRI}>1 $ISODATE $HOST ${PROGRAM:--} ${PID:--} ${MSGID:--} ${SDATA:--} ${MESSAGE}\n"
-                    .to_owned())
-            }
+            true => Ok(format!(
+                "<${{PRI}}>1 $ISODATE $HOST ${{PROGRAM:--}} ${{PID:--}} ${{MSGID:--}} ${{SDATA:--}} {MESSAGE}\n"
+            )),
             false => Ok(made.text),
         }
     }
@@ -344,8 +355,9 @@ fn host_and_port(text: &str) -> (&str, &str) {
 
 fn users(list: &str) -> Action {
     let users: Vec<&str> = list.split(',').map(str::trim).filter(|user| !user.is_empty()).collect();
-    let drivers: Vec<String> = users.iter().map(|user| format!("usertty({})", quoted(user))).collect();
-    Action { name: "users".to_owned(), driver: drivers.join("; ") }
+    let driver =
+        |user: &&str| Driver { place: format!("user {user}"), text: format!("usertty({})", quoted(user)) };
+    Action { name: "users".to_owned(), drivers: users.iter().map(driver).collect() }
 }
 
 /// Options for what waits: on disk where the queue has a file, otherwise so many messages.

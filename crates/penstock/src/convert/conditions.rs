@@ -3,7 +3,7 @@
 use super::NoCounterpart;
 use super::reader::Reader;
 use super::selectors;
-use super::written::{literal, plain, quoted};
+use super::written::{MESSAGE, literal, plain, quoted};
 
 /// Brackets in brackets.
 const DEPTH_MAX: usize = 50;
@@ -51,9 +51,18 @@ impl Expression<'_, '_> {
 
     fn not(&mut self) -> Result<String, NoCounterpart> {
         self.reader.space();
-        match self.reader.take_word("not") || self.reader.rest().starts_with("!(") && self.reader.take("!") {
-            true => Ok(format!("not {}", in_brackets(&self.not()?))),
-            false => self.comparison(),
+        if !(self.reader.take_word("not") || self.reader.rest().starts_with("!(") && self.reader.take("!")) {
+            return self.comparison();
+        }
+        self.reader.space();
+        let is_of_one_side = self.reader.rest().starts_with(['$', '"', '\'']);
+        let denied = self.not()?;
+        match is_of_one_side {
+            // It holds never, or always; hardly anybody means that.
+            true => Err("`not` belongs to what stands right behind it, not to the comparison: \
+                         that needs brackets"
+                .into()),
+            false => Ok(format!("not {}", in_brackets(&denied))),
         }
     }
 
@@ -211,7 +220,7 @@ fn compared(name: &str, operator: &str, texts: &[String]) -> Result<String, NoCo
 fn one_compared(name: &str, operator: &str, text: &str) -> Result<String, NoCounterpart> {
     let is_equal = matches!(operator, "==" | "isequal");
     match (name, operator) {
-        ("syslogfacility-text" | "syslogfacility", _) if is_equal => {
+        ("syslogfacility-text", _) if is_equal => {
             let known = selectors::facility(text).ok_or_else(|| format!("there is no facility `{text}`"))?;
             return Ok(format!("facility({known})"));
         }
@@ -221,46 +230,58 @@ fn one_compared(name: &str, operator: &str, text: &str) -> Result<String, NoCoun
         }
         ("syslogseverity" | "syslogpriority", _) => {
             let number: u8 = text.trim().parse().map_err(|_| format!("the severity `{text}`"))?;
-            let fits: fn(u8, u8) -> bool = match operator {
-                "==" => |a, b| a == b,
-                "<" => |a, b| a < b,
-                "<=" => |a, b| a <= b,
-                ">" => |a, b| a > b,
-                ">=" => |a, b| a >= b,
-                other => return Err(format!("the comparison `{other}` of severities").into()),
-            };
+            let fits =
+                in_order(operator).ok_or_else(|| format!("the comparison `{operator}` of severities"))?;
             return Ok(selectors::by_numbers(|level| fits(level, number)));
+        }
+        ("syslogfacility", _) => {
+            let number: u8 = text.trim().parse().map_err(|_| format!("the facility `{text}`"))?;
+            let fits =
+                in_order(operator).ok_or_else(|| format!("the comparison `{operator}` of facilities"))?;
+            return Ok(selectors::facilities(|facility| fits(facility, number)));
         }
         _ => {}
     }
-    let place = place(name)?;
+    let is_with_blank = match operator {
+        "contains" | "contains_i" | "endswith" => text.starts_with(' '),
+        _ => true,
+    };
+    let place = place(name, is_with_blank)?;
     if is_equal && matches!(name, "programname" | "app-name") {
         // To rsyslog the name of `postfix/smtpd[3]` is postfix.
         let pattern = single(&format!("^{}(/|$)", escaped(text)))?;
         return Ok(format!("match({pattern} {})", place.argument()));
     }
-    // To rsyslog the space behind the tag is a part of the message.
-    let own = if name == "msg" { text.strip_prefix(' ').unwrap_or(text) } else { text };
     let searched = |text: &str, flags: &str| {
         format!("match({} {} type(string) flags({flags}))", quoted(text), place.argument())
     };
     Ok(match operator {
-        "==" | "isequal" => format!("{} eq {}", quoted(&place.text()), literal(own)),
+        "==" | "isequal" => format!("{} eq {}", quoted(&place.text()), literal(text)),
         "contains" => searched(text, "substring"),
         "contains_i" => searched(text, "substring ignore-case"),
-        "startswith" => searched(own, "prefix"),
-        "startswith_i" => searched(own, "prefix ignore-case"),
-        "endswith" => format!("match({} {})", single(&format!("{}$", escaped(own)))?, place.argument()),
+        "startswith" => searched(text, "prefix"),
+        "startswith_i" => searched(text, "prefix ignore-case"),
+        "endswith" => format!("match({} {})", single(&format!("{}$", escaped(text)))?, place.argument()),
         other => return Err(format!("the comparison `{other}` of %{name}%").into()),
     })
 }
 
 fn matched(name: &str, pattern: &str, flags: &str) -> Result<String, NoCounterpart> {
-    let pattern = match (name, pattern.strip_prefix("^ ")) {
-        ("msg", Some(rest)) => format!("^{rest}"),
-        _ => pattern.to_owned(),
-    };
-    Ok(format!("match({} {}{flags})", single(&pattern)?, place(name)?.argument()))
+    let begins_inside =
+        pattern.starts_with(|c: char| c.is_ascii_alphanumeric()) && !pattern.contains(['^', '|']);
+    Ok(format!("match({} {}{flags})", single(pattern)?, place(name, !begins_inside)?.argument()))
+}
+
+/// What a comparison of two numbers says.
+fn in_order(operator: &str) -> Option<fn(u8, u8) -> bool> {
+    Some(match operator {
+        "==" | "isequal" => |a, b| a == b,
+        "<" => |a, b| a < b,
+        "<=" => |a, b| a <= b,
+        ">" => |a, b| a > b,
+        ">=" => |a, b| a >= b,
+        _ => return None,
+    })
 }
 
 /// A pattern in single quotes, as it is; in double ones where it has single ones in it.
@@ -275,38 +296,42 @@ fn escaped(text: &str) -> String {
 /// Where a property stands in a message of ours.
 enum Counterpart {
     Value(&'static str),
-    Macro(&'static str),
+    Template(&'static str),
 }
 
 impl Counterpart {
     fn argument(&self) -> String {
         match self {
             Counterpart::Value(name) => format!("value(\"{name}\")"),
-            Counterpart::Macro(_) => format!("template({})", quoted(&self.text())),
+            Counterpart::Template(text) => format!("template({})", quoted(text)),
         }
     }
 
     fn text(&self) -> String {
         match self {
-            Counterpart::Value(name) | Counterpart::Macro(name) => format!("${{{name}}}"),
+            Counterpart::Value(name) => format!("${{{name}}}"),
+            Counterpart::Template(text) => (*text).to_owned(),
         }
     }
 }
 
-fn place(name: &str) -> Result<Counterpart, NoCounterpart> {
+/// A message has the blank behind the tag in front of it where that matters.
+fn place(name: &str, is_with_blank: bool) -> Result<Counterpart, NoCounterpart> {
     Ok(match name {
+        "msg" if is_with_blank => Counterpart::Template(MESSAGE),
         "msg" => Counterpart::Value("MESSAGE"),
         "programname" | "app-name" => Counterpart::Value("PROGRAM"),
         "hostname" | "source" => Counterpart::Value("HOST"),
         "procid" => Counterpart::Value("PID"),
         "msgid" => Counterpart::Value("MSGID"),
         "fromhost" => Counterpart::Value("HOST_FROM"),
-        "fromhost-ip" => Counterpart::Macro("SOURCEIP"),
-        "syslogtag" => Counterpart::Macro("MSGHDR"),
-        "rawmsg" => Counterpart::Macro("RAWMSG"),
-        "pri" => Counterpart::Macro("PRI"),
-        "syslogfacility-text" => Counterpart::Macro("FACILITY"),
-        "syslogseverity-text" | "syslogpriority-text" => Counterpart::Macro("LEVEL"),
+        "fromhost-ip" => Counterpart::Template("${SOURCEIP}"),
+        "syslogtag" => Counterpart::Template("$(strip ${MSGHDR})"),
+        "rawmsg" => Counterpart::Template("${RAWMSG}"),
+        "pri" => Counterpart::Template("${PRI}"),
+        "pri-text" => Counterpart::Template("${FACILITY}.${LEVEL}"),
+        "syslogfacility-text" => Counterpart::Template("${FACILITY}"),
+        "syslogseverity-text" | "syslogpriority-text" => Counterpart::Template("${LEVEL}"),
         other => return Err(format!("the property ${other}").into()),
     })
 }
@@ -333,7 +358,15 @@ mod tests {
                 "level(warning..emerg) or facility(mail)",
             ),
             ("($fromhost-ip != '127.0.0.1') then", "not \"${SOURCEIP}\" eq \"127.0.0.1\""),
-            ("re_match($msg, '^ a\\.b') then", "match('^a\\.b' value(\"MESSAGE\"))"),
+            ("re_match($msg, '^ a\\.b') then", "match('^ a\\.b' template(\"$(template t_msg)\"))"),
+            ("re_match($msg, 'a\\.b') then", "match('a\\.b' value(\"MESSAGE\"))"),
+            ("$msg == 'a' then", "\"$(template t_msg)\" eq \"a\""),
+            (
+                "$msg contains ' a' then",
+                "match(\" a\" template(\"$(template t_msg)\") type(string) flags(substring))",
+            ),
+            ("$syslogtag == 'app:' then", "\"$(strip ${MSGHDR})\" eq \"app:\""),
+            ("not ($syslogfacility >= 22) then", "not facility(local6, local7)"),
             ("prifilt(\"mail.err\") then", "facility(mail) and level(err..emerg)"),
         ] {
             assert_eq!(expression(&mut Reader::new(text)).as_deref(), Ok(expected), "{text}");
@@ -343,6 +376,7 @@ mod tests {
             "lookup('a', $msg) == 'b' then",
             "$msg == $hostname then",
             "( $msg == 'a'",
+            "not $msg contains 'a' then",
         ] {
             assert!(expression(&mut Reader::new(text)).is_err(), "{text}");
         }

@@ -44,6 +44,8 @@ pub struct Directives {
     globals: Params,
     /// For the next action alone.
     next: Params,
+    /// Of the next file that is read.
+    file: Params,
 }
 
 /// The other side of a session with TLS.
@@ -73,6 +75,14 @@ pub enum Meant {
     Template(String),
     /// `$InputTCPServerRun 514`: the input, and its port or path.
     Input(&'static str, String),
+    /// `$InputRunFileMonitor`: a file that was described before it.
+    File(Params),
+    /// `$InputTCPServerBindRuleset NAME`, for inputs of a kind.
+    Bind(&'static str, String),
+    /// `$RuleSet NAME`: whose rules come next.
+    Ruleset(String),
+    /// `$DefaultRuleset NAME`
+    DefaultRuleset(String),
     Left(String),
 }
 
@@ -174,6 +184,34 @@ impl Directives {
             "inputptcpserverrun" => return Meant::Input("imptcp", plain),
             "udpserverrun" => return Meant::Input("imudp", plain),
             "inputrelpserverrun" => return Meant::Input("imrelp", plain),
+            "inputfilename"
+            | "inputfiletag"
+            | "inputfileseverity"
+            | "inputfilefacility"
+            | "inputfilereadmode"
+            | "inputfilebindruleset" => {
+                let own = lower.trim_start_matches("input").trim_start_matches("file");
+                let own = match own {
+                    "name" => "file",
+                    "bindruleset" => "ruleset",
+                    own => own,
+                };
+                self.file.set(own, &plain);
+            }
+            "inputfilestatefile"
+            | "inputfilepollinterval"
+            | "inputfilepersiststateinterval"
+            | "inputfilemaxlinesatonce" => {}
+            "inputrunfilemonitor" => {
+                self.file.set("type", "imfile");
+                return Meant::File(self.file.clone());
+            }
+            "inputtcpserverbindruleset" => return Meant::Bind("imtcp", plain),
+            "inputptcpserverbindruleset" => return Meant::Bind("imptcp", plain),
+            "inputudpserverbindruleset" => return Meant::Bind("imudp", plain),
+            "inputrelpserverbindruleset" => return Meant::Bind("imrelp", plain),
+            "ruleset" => return Meant::Ruleset(plain.to_lowercase()),
+            "defaultruleset" => return Meant::DefaultRuleset(plain.to_lowercase()),
             "addunixlistensocket" => return Meant::Input("imuxsock", plain),
             "actionfiledefaulttemplate" => self.file_template = Some(plain),
             "fileowner" | "filegroup" | "filecreatemode" | "dircreatemode" | "dirowner" | "dirgroup" => {

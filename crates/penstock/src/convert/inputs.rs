@@ -13,6 +13,9 @@ pub struct Input {
     pub ruleset: Option<String>,
 }
 
+/// Records of RFC 5424 are known by their version, others are of the old form.
+const OF_BOTH_FORMS: &str = "flags(syslog-protocol)";
+
 /// `module(load="imuxsock")`: what a module receives by being loaded. None: nothing.
 pub fn of_module(name: &str, params: &Params) -> Result<Option<String>, NoCounterpart> {
     Ok(match name.to_lowercase().as_str() {
@@ -65,7 +68,7 @@ pub fn object(
         }
         "imrelp" => {
             let port = params.text("port").ok_or("no port=\"\"")?;
-            let mut options = vec![format!("port({})", word(port))];
+            let mut options = vec![format!("port({})", word(port)), OF_BOTH_FORMS.to_owned()];
             options.extend(all.text("address").into_iter().flat_map(address));
             if params.is_on("tls") == Some(true) {
                 options.push(directives.tls(&all, Peer::Sender)?);
@@ -109,8 +112,12 @@ fn address(address: &str) -> impl Iterator<Item = String> {
     ip_protocol(address).into_iter().chain([format!("ip({})", quoted(address))])
 }
 
+/// A receiver. What is on a connection is told apart by its first bytes: lines, or octets that are counted.
 fn listening(transport: &str, port: &str, params: &Params, tls: Option<String>) -> String {
-    let mut options = vec![format!("transport({transport})"), format!("port({})", word(port))];
+    let is_counted = params.is_on("supportoctetcountedframing") != Some(false);
+    let transport = if transport != "udp" && is_counted { "auto" } else { transport };
+    let mut options =
+        vec![format!("transport({transport})"), format!("port({})", word(port)), OF_BOTH_FORMS.to_owned()];
     options.extend(params.text("address").filter(|address| *address != "*").into_iter().flat_map(address));
     options.extend(params.text("maxsessions").map(|count| format!("max-connections({})", word(count))));
     options.extend(tls);
@@ -120,7 +127,11 @@ fn listening(transport: &str, port: &str, params: &Params, tls: Option<String>) 
 fn file(params: &Params) -> Result<String, NoCounterpart> {
     let path = params.text("file").ok_or("no file=\"\"")?;
     let has = ["startmsg.regex", "readmode", "escapelf", "addmetadata"];
-    if let Some(other) = has.iter().find(|name| params.text(name).is_some()) {
+    let says_nothing = |name: &str| {
+        let value = params.text(name).unwrap_or_default();
+        name == "addmetadata" && value.eq_ignore_ascii_case("off") || name == "readmode" && value == "0"
+    };
+    if let Some(other) = has.iter().find(|name| params.text(name).is_some() && !says_nothing(name)) {
         return Err(format!("{other} of an input from a file").into());
     }
     let mut options = Vec::new();

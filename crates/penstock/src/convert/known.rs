@@ -175,18 +175,20 @@ fn is_known(object: Object<'_>, name: &str, params: &Params) -> bool {
                 || match kind {
                     "imudp" => is_of_network || ["name.appendport", "rcvbufsize"].contains(&name),
                     "imtcp" => {
-                        let is_default = name == "supportoctetcountedframing" && value == "on";
-                        is_of_network || is_default || is_among(&[&OF_LISTENERS, &OF_STREAM_DRIVERS])
+                        let is_read = name == "supportoctetcountedframing";
+                        is_of_network || is_read || is_among(&[&OF_LISTENERS, &OF_STREAM_DRIVERS])
                     }
                     "imptcp" => {
-                        let is_default = name == "supportoctetcountedframing" && value == "on";
-                        let is_read = name == "maxsessions";
-                        is_of_network || is_default || is_read || is_among(&[&OF_LISTENERS])
+                        let is_read = ["maxsessions", "supportoctetcountedframing"].contains(&name);
+                        is_of_network || is_read || is_among(&[&OF_LISTENERS])
                     }
                     "imrelp" => is_of_network || is_among(&[&OF_LISTENERS, &OF_RELP]),
                     "imuxsock" => {
                         let own = ["socket", "ignoretimestamp", "createpath", "flowcontrol", "unlink"];
                         own.contains(&name) || limits_nobody
+                    }
+                    "imfile" if ["addmetadata", "readmode"].contains(&name) => {
+                        ["off", "0"].contains(&value.to_lowercase().as_str())
                     }
                     "imfile" => is_among(&[&[
                         "file",

@@ -2,7 +2,8 @@
 
 use super::Left;
 use super::conditions::in_brackets;
-use super::statements::{Converter, Statement};
+use super::statements::{Converter, DEFAULT_RULESET, Statement};
+use super::written::{MESSAGE, MESSAGE_TEMPLATE, quoted};
 use crate::configuration::newest_version;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -20,7 +21,13 @@ pub fn render(mut converter: Converter, from: &str) -> (String, Vec<Left>) {
     let mut paths = String::new();
     for ruleset in sources.keys() {
         let rules = match ruleset.as_str() {
-            DEFAULT => &converter.rules,
+            DEFAULT => match converter.default_ruleset.as_ref().filter(|name| *name != DEFAULT_RULESET) {
+                None => &converter.rules,
+                Some(name) => match converter.rulesets.get(name) {
+                    Some(rules) => rules,
+                    None => continue,
+                },
+            },
             name => match converter.rulesets.get(name) {
                 Some(rules) => rules,
                 None => continue,
@@ -40,18 +47,35 @@ pub fn render(mut converter: Converter, from: &str) -> (String, Vec<Left>) {
         let _ = writeln!(out, "# {}: not converted: {} ({})", left.at, left.text, left.why);
     }
     out.push_str("\noptions { keep-hostname(yes); create-dirs(yes); perm(0644); };\n\n");
+    let mut destinations = String::new();
+    let mut places = BTreeSet::new();
+    for (at, action) in converter.actions.iter().enumerate().filter(|(at, _)| used.contains(at)) {
+        let name = names.get(at).map(String::as_str).unwrap_or_default();
+        let drivers: Vec<String> = (1..)
+            .zip(&action.drivers)
+            .map(|(number, driver)| match (places.insert(&driver.place), action.drivers.as_slice()) {
+                (true, _) => driver.text.clone(),
+                (false, [_]) => with_option(&driver.text, &format!("persist-name({})", quoted(name))),
+                (false, _) => with_option(&driver.text, &format!("persist-name(\"{name}-{number}\")")),
+            })
+            .collect();
+        let _ = writeln!(destinations, "destination {name} {{ {}; }};", drivers.join("; "));
+    }
+    let refers_to = |text: &str| destinations.contains(text) || paths.contains(text);
+    let keeps_raw = refers_to("${RAWMSG}");
     for (ruleset, drivers) in &sources {
         let _ = writeln!(out, "source {} {{", source_name(ruleset));
         drivers.iter().for_each(|driver| {
+            let driver = if keeps_raw { with_raw_messages(driver) } else { driver.clone() };
             let _ = writeln!(out, "    {driver};");
         });
         out.push_str("};\n");
     }
     out.push('\n');
-    for (at, action) in converter.actions.iter().enumerate().filter(|(at, _)| used.contains(at)) {
-        let name = names.get(at).map(String::as_str).unwrap_or_default();
-        let _ = writeln!(out, "destination {name} {{ {}; }};", action.driver);
+    if refers_to(MESSAGE) {
+        let _ = writeln!(out, "{MESSAGE_TEMPLATE}");
     }
+    out.push_str(&destinations);
     out.push('\n');
     out.push_str(&paths);
     if sources.is_empty() {
@@ -62,6 +86,23 @@ pub fn render(mut converter: Converter, from: &str) -> (String, Vec<Left>) {
         });
     }
     (out, converter.left)
+}
+
+/// A driver with one option more.
+fn with_option(driver: &str, option: &str) -> String {
+    match driver.strip_suffix(')') {
+        Some(begin) if begin.ends_with('(') => format!("{begin}{option})"),
+        Some(begin) => format!("{begin} {option})"),
+        None => driver.to_owned(),
+    }
+}
+
+/// A driver whose messages keep the text that came in.
+fn with_raw_messages(driver: &str) -> String {
+    match driver.split_once("flags(") {
+        Some((begin, rest)) => format!("{begin}flags(store-raw-message {rest}"),
+        None => with_option(driver, "flags(store-raw-message)"),
+    }
 }
 
 fn source_name(ruleset: &str) -> String {
@@ -79,8 +120,7 @@ fn sources(converter: &Converter) -> BTreeMap<String, Vec<String>> {
             continue;
         }
         let ruleset = input.ruleset.as_deref().map(str::to_lowercase);
-        let ruleset =
-            ruleset.filter(|name| name != "rsyslog_defaultruleset").unwrap_or_else(|| DEFAULT.to_owned());
+        let ruleset = ruleset.filter(|name| name != DEFAULT_RULESET).unwrap_or_else(|| DEFAULT.to_owned());
         let drivers = sources.entry(ruleset).or_default();
         if !drivers.contains(&input.driver) {
             drivers.push(input.driver.clone());
@@ -150,6 +190,8 @@ impl Writer<'_> {
                     return ends;
                 }
                 Statement::Call(name) => ends.extend(self.call(out, name, around)),
+                // At the top alone, where it is taken out before.
+                Statement::Of(_) => {}
                 Statement::Left(at) => {
                     if let Some(left) = self.converter.left.get(*at) {
                         let _ = writeln!(out, "{pad}# {}: not converted: {}", left.at, left.text);

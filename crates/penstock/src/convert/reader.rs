@@ -132,6 +132,28 @@ impl<'t> Reader<'t> {
         rest.get(..end).unwrap_or_default()
     }
 
+    /// What stands here up to a blank. A backslash at the end of a line continues it behind the next blanks.
+    pub fn continued_word(&mut self) -> String {
+        let mut out = String::new();
+        loop {
+            let rest = self.rest();
+            let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+            let (word, behind) = rest.split_at(end);
+            self.skip(end);
+            let goes_on = behind.starts_with('\n') || behind.starts_with("\r\n");
+            match word.strip_suffix('\\') {
+                Some(begin) if goes_on => {
+                    out.push_str(begin);
+                    self.skip(behind.len() - behind.trim_start().len());
+                }
+                _ => {
+                    out.push_str(word);
+                    return out;
+                }
+            }
+        }
+    }
+
     /// The rest of the line, which a backslash at its end continues.
     pub fn line(&mut self) -> String {
         let mut out = String::new();

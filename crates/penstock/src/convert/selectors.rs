@@ -140,6 +140,17 @@ pub fn by_numbers(fits: impl Fn(u8) -> bool) -> String {
     }
 }
 
+/// A filter for facilities by their numbers.
+pub fn facilities(fits: impl Fn(u8) -> bool) -> String {
+    let named: Vec<&str> =
+        (0_u8..).zip(FACILITIES).filter(|(number, _)| fits(*number)).map(|(_, name)| name).collect();
+    match named.len() {
+        0 => "not level(debug..emerg)".to_owned(),
+        count if count == FACILITIES.len() => "level(debug..emerg)".to_owned(),
+        _ => format!("facility({})", named.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::filter;

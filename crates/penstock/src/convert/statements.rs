@@ -19,6 +19,8 @@ use stdio::CommandError;
 const DEPTH_MAX: usize = 20;
 /// Characters of a statement that are told.
 const SHOWN_MAX: usize = 100;
+/// The ruleset of inputs that name none, unless another one is.
+pub const DEFAULT_RULESET: &str = "rsyslog_defaultruleset";
 /// A configuration, with all that it includes.
 const BYTES_MAX: u64 = 16 << 20;
 
@@ -38,6 +40,8 @@ pub enum Statement {
     Call(String),
     /// One of [`Converter::left`] stands here.
     Left(usize),
+    /// What comes behind it is of another ruleset.
+    Of(String),
 }
 
 #[derive(Default)]
@@ -46,6 +50,8 @@ pub struct Converter {
     /// Of the ruleset that all inputs without one have.
     pub rules: Vec<Statement>,
     pub rulesets: BTreeMap<String, Vec<Statement>>,
+    /// Its rules are for the inputs that name no ruleset, where there is one.
+    pub default_ruleset: Option<String>,
     pub actions: Vec<Action>,
     pub left: Vec<Left>,
     templates: Templates,
@@ -72,7 +78,11 @@ impl Text<'_> {
 /// Whether a rule with a selector or a property filter stands here, not an action.
 fn is_rule(rest: &str) -> bool {
     let line = rest.lines().next().unwrap_or_default();
-    let (first, action) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+    let (first, action) = match line.strip_suffix('\\') {
+        // A selector that goes on in the next line.
+        Some(begin) if !begin.contains([' ', '\t']) => (begin, "/"),
+        _ => line.split_once([' ', '\t']).unwrap_or((line, "")),
+    };
     let is_selector =
         first.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '*') && first.contains('.');
     is_selector && !action.trim().is_empty() || first.starts_with(':') && first.ends_with(',')
@@ -82,8 +92,20 @@ impl Converter {
     /// Reads a file.
     pub fn file(&mut self, path: &Path) -> Result<(), CommandError> {
         let rules = self.read(path)?;
-        self.rules.extend(rules);
+        self.share_out(rules);
         Ok(())
+    }
+
+    /// Gives each ruleset its rules.
+    pub fn share_out(&mut self, rules: Vec<Statement>) {
+        let mut own = DEFAULT_RULESET.to_owned();
+        for rule in rules {
+            match rule {
+                Statement::Of(name) => own = name,
+                rule if own == DEFAULT_RULESET => self.rules.push(rule),
+                rule => self.rulesets.entry(own.clone()).or_default().push(rule),
+            }
+        }
     }
 
     fn read(&mut self, path: &Path) -> Result<Vec<Statement>, CommandError> {
@@ -263,15 +285,12 @@ impl Converter {
     }
 
     fn selector_rule(&mut self, text: &mut Text<'_>, out: &mut Vec<Statement>) {
-        let rest = text.reader.rest();
-        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        let selector = rest.get(..end).unwrap_or_default().to_owned();
+        let selector = text.reader.continued_word();
         if !selector.contains('.') {
             text.reader.line();
             out.push(self.leave(text, "it is not understood"));
             return;
         }
-        text.reader.skip(end);
         let then = self.body(text);
         let rule = self.rule(selectors::filter(&selector), then, text);
         out.push(rule);

@@ -2,6 +2,7 @@
 
 use super::NoCounterpart;
 use super::reader::{Params, Reader};
+use super::written::MESSAGE;
 use conf_syntax::quoted;
 use std::collections::BTreeMap;
 
@@ -30,10 +31,10 @@ impl Templates {
             return own.clone().map(|text| Made { text, is_protocol: false });
         }
         match name.to_lowercase().as_str() {
-            "rsyslog_traditionalfileformat" => plain("$DATE $HOST ${MSGHDR}${MESSAGE}\n"),
-            "rsyslog_fileformat" | "rsyslog_sysklogdfileformat" => {
-                plain("$ISODATE $HOST ${MSGHDR}${MESSAGE}\n")
+            "rsyslog_traditionalfileformat" | "rsyslog_sysklogdfileformat" => {
+                plain("$DATE $HOST ${MSGHDR}${MESSAGE}\n")
             }
+            "rsyslog_fileformat" => plain("$ISODATE $HOST ${MSGHDR}${MESSAGE}\n"),
             "rsyslog_traditionalforwardformat" => plain("<${PRI}>$DATE $HOST ${MSGHDR}${MESSAGE}"),
             "rsyslog_forwardformat" => plain("<${PRI}>$ISODATE $HOST ${MSGHDR}${MESSAGE}"),
             "rsyslog_syslogprotocol23format" => Ok(Made { text: String::new(), is_protocol: true }),
@@ -187,8 +188,7 @@ impl Parts {
                 self.out.push_str(TAG);
                 macro_of(&name, &options)?
             }
-            // To rsyslog the space behind the tag is a part of the message.
-            (false, true) => " ${MESSAGE}".to_owned(),
+            (false, true) => MESSAGE.to_owned(),
             (false, false) if name == "msg" && from == "2" && matches!(to, "" | "$") => {
                 "${MESSAGE}".to_owned()
             }
@@ -247,7 +247,7 @@ fn macro_of(name: &str, options: &[String]) -> Result<String, NoCounterpart> {
         "syslogseverity" | "syslogpriority" => "${LEVEL_NUM}",
         "syslogseverity-text" | "syslogpriority-text" => "${LEVEL}",
         "rawmsg" => "${RAWMSG}",
-        "msg" => " ${MESSAGE}",
+        "msg" => MESSAGE,
         "$now" => "${C_YEAR}-${C_MONTH}-${C_DAY}",
         "$year" => "${C_YEAR}",
         "$month" => "${C_MONTH}",
@@ -262,6 +262,8 @@ fn macro_of(name: &str, options: &[String]) -> Result<String, NoCounterpart> {
 
 fn dated(which: &str, options: &[String]) -> Result<String, NoCounterpart> {
     let format = options.iter().find_map(|option| option.strip_prefix("date-"));
+    let [year, month, day, hour, minute, second] =
+        ["YEAR", "MONTH", "DAY", "HOUR", "MIN", "SEC"].map(|part| format!("${{{which}{part}}}"));
     let name = match format {
         None | Some("rfc3164") => "DATE",
         Some("rfc3339") => "ISODATE",
@@ -272,6 +274,9 @@ fn dated(which: &str, options: &[String]) -> Result<String, NoCounterpart> {
         Some("hour") => "HOUR",
         Some("minute") => "MIN",
         Some("second") => "SEC",
+        Some("wdayname") => "WEEKDAY",
+        Some("mysql") => return Ok([year, month, day, hour, minute, second].concat()),
+        Some("pgsql") => return Ok(format!("{year}-{month}-{day} {hour}:{minute}:{second}")),
         Some(other) => return Err(format!("the date format `{other}`").into()),
     };
     Ok(format!("${{{which}{name}}}"))
@@ -288,7 +293,7 @@ mod tests {
                 "%TIMESTAMP% %HOSTNAME% %syslogtag%%msg:::sp-if-no-1st-sp%%msg:::drop-last-lf%\n",
                 "${S_DATE} ${HOST} ${MSGHDR}${MESSAGE}\n",
             ),
-            ("%msg%\n", " ${MESSAGE}\n"),
+            ("%msg%\n", "$(template t_msg)\n"),
             ("%msg:2:$%\n", "${MESSAGE}\n"),
             ("%syslogtag% x", "${PROGRAM}$(if (\"${PID}\" ne \"\") \"[${PID}]\" \"\"): x"),
             ("100%% $5 %timegenerated:::date-rfc3339%", "100% $$5 ${R_ISODATE}"),

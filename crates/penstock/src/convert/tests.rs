@@ -5,7 +5,8 @@ use std::path::Path;
 /// The log paths of what a configuration becomes, and what is left of it.
 fn converted(text: &str) -> (String, Vec<String>) {
     let mut converter = Converter::default();
-    converter.rules = converter.text(text, Path::new("r.conf"));
+    let rules = converter.text(text, Path::new("r.conf"));
+    converter.share_out(rules);
     let (text, left) = output::render(converter, "r.conf");
     (text, left.into_iter().map(|left| format!("{}: {}", left.at, left.why)).collect())
 }
@@ -178,11 +179,11 @@ fn addresses_of_ipv6_say_so() {
     );
     check_driver(
         "input(type=\"imudp\" port=\"1\" address=\"::1\")",
-        "network(transport(udp) port(1) ip-protocol(6) ip(\"::1\"))",
+        "network(transport(udp) port(1) flags(syslog-protocol) ip-protocol(6) ip(\"::1\"))",
     );
     check_driver(
         "input(type=\"imrelp\" port=\"1\" address=\"::1\")",
-        "relp(port(1) ip-protocol(6) ip(\"::1\"))",
+        "relp(port(1) flags(syslog-protocol) ip-protocol(6) ip(\"::1\"))",
     );
     check_driver("*.* @h:1", "network(\"h\" port(1) transport(udp))");
 }
@@ -193,7 +194,7 @@ fn signs_of_ours_in_texts_of_theirs_are_doubled() {
     check_driver("*.* |/tmp/a$b", "pipe(\"/tmp/a$$b\" template(");
     check_driver("if $hostname == 'a$b`' then /x", "\"${HOST}\" eq \"a$$b``\"");
     check_driver("if $msg contains 'a$b`' then /x", "match(\"a$b``\" value(");
-    check_driver("if re_match($msg, '`$') then /x", "match('``$' value(");
+    check_driver("if re_match($msg, '`$') then /x", "match('``$' template(");
     check_driver("if $msg endswith '`' then /x", "match('``$' value(");
 }
 
@@ -216,6 +217,79 @@ fn a_rule_without_an_action_has_the_next_rule_for_one() {
         ],
     );
     check("*.info\n/x\n", &["log { source(s_default); filter { level(info..emerg); }; destination(d_x); };"]);
+}
+
+#[test]
+fn connections_are_read_as_rsyslog_reads_them() {
+    check_driver("", "network(transport(auto) port(514) flags(syslog-protocol))");
+    check_driver(
+        "input(type=\"imptcp\" port=\"1\" supportOctetCountedFraming=\"off\")",
+        "network(transport(tcp) port(1) flags(syslog-protocol))",
+    );
+    check_driver(
+        "$ModLoad imudp\n$UDPServerRun 1\n:rawmsg, contains, \"<13>\" /x",
+        "network(transport(udp) port(1) flags(store-raw-message syslog-protocol))",
+    );
+}
+
+#[test]
+fn what_goes_to_one_place_twice_has_a_name_of_its_own() {
+    check_driver(
+        "*.* @@h:1\n*.* @@(o)h:1;RSYSLOG_SyslogProtocol23Format\n",
+        "destination d_h_2 { syslog(\"h\" port(1) transport(tcp) persist-name(\"d_h_2\")); };",
+    );
+    check_driver("*.* /x\nmail.* /x;RSYSLOG_TraditionalFileFormat\n", "persist-name(\"d_x_2\")); };");
+    check_driver(
+        "*.alert root\n*.crit operator,root\n",
+        "destination d_users_2 { usertty(\"operator\"); usertty(\"root\" persist-name(\"d_users_2-2\")); };",
+    );
+    let (made, _) = converted("input(type=\"imtcp\" port=\"514\")\n*.* @h:1\n*.* @@h:1\n*.* @h:2\n*.* @h:1");
+    assert!(!made.contains("persist-name"), "{made}");
+}
+
+#[test]
+fn a_message_has_its_blank_where_it_matters() {
+    let template =
+        "template t_msg \"$(if (match('* ' value('LEGACY_MSGHDR') type(glob))) ' ' '')${MESSAGE}\";";
+    check_driver("$template T,\"%msg%\\n\"\n*.* /x;T", template);
+    check_driver(":msg, regex, \"^a\" /x", template);
+    check_driver("*.* /x;RSYSLOG_SyslogProtocol23Format", "${SDATA:--} $(template t_msg)");
+    let (made, _) = converted("input(type=\"imtcp\" port=\"514\")\n:msg, contains, \"a\" /x");
+    assert!(!made.contains("t_msg"), "{made}");
+}
+
+#[test]
+fn selectors_go_on_in_the_next_line() {
+    let expected = "log { source(s_default); filter { not facility(mail, auth, authpriv) and level(debug); }; destination(d_debug); };";
+    check("*.=debug;\\\n\tauth,authpriv.none;\\\n\tmail.none\t\t-/var/log/debug\n", &[expected]);
+    check("*.=debug;\\\r\n auth,authpriv.none;\\\r\n mail.none -/var/log/debug\r\n", &[expected]);
+}
+
+#[test]
+fn rules_of_the_old_form_go_to_their_ruleset() {
+    let text = "$RuleSet remote\n*.* /r\n$InputTCPServerBindRuleset remote\n$InputTCPServerRun 601\n\
+                $RuleSet RSYSLOG_DefaultRuleset\n*.* /local\n";
+    check(
+        text,
+        &[
+            "log { source(s_default); destination(d_local); };",
+            "log { source(s_remote); destination(d_r); };",
+        ],
+    );
+    check("$RuleSet a\n*.* /a\n$DefaultRuleset a\n", &["log { source(s_default); destination(d_a); };"]);
+}
+
+#[test]
+fn files_of_the_old_form_are_read() {
+    check_driver(
+        "$InputFileName /var/log/a\n$InputFileTag a:\n$InputFileStateFile s\n$InputFileSeverity info\n\
+         $InputFileFacility local6\n$InputRunFileMonitor\n",
+        "file(\"/var/log/a\" program-override(\"a\") default-facility(local6) default-level(info) flags(no-parse))",
+    );
+    check_driver(
+        "input(type=\"imfile\" file=\"/a\" tag=\"b\" addMetadata=\"off\" readMode=\"0\")",
+        "file(\"/a\" program-override(\"b\")",
+    );
 }
 
 #[test]

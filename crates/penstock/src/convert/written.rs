@@ -2,6 +2,12 @@
 
 use std::net::Ipv6Addr;
 
+/// `%msg%`: to rsyslog the blank behind the tag is its first character. What it refers to is written where
+/// something refers to it.
+pub const MESSAGE: &str = "$(template t_msg)";
+pub const MESSAGE_TEMPLATE: &str =
+    "template t_msg \"$(if (match('* ' value('LEGACY_MSGHDR') type(glob))) ' ' '')${MESSAGE}\";\n";
+
 /// A text between quotes. A backtick begins the name of a define anywhere, also in there.
 pub fn quoted(text: &str) -> String {
     plain(&conf_syntax::quoted(text))

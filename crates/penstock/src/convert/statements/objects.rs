@@ -29,6 +29,15 @@ impl Converter {
                     Err(why) => out.push(self.leave(text, why)),
                 }
             }
+            Meant::File(params) => match inputs::object(&params, &Params::default(), &self.directives) {
+                Ok(made) => self.inputs.extend(made),
+                Err(why) => out.push(self.leave(text, why)),
+            },
+            Meant::Bind(kind, ruleset) => {
+                self.modules.entry(kind.to_owned()).or_default().set("ruleset", &ruleset);
+            }
+            Meant::Ruleset(name) => out.push(Statement::Of(name)),
+            Meant::DefaultRuleset(name) => self.default_ruleset = Some(name),
             Meant::Left(why) => out.push(self.leave(text, why)),
         }
     }
