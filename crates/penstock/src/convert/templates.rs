@@ -60,7 +60,7 @@ pub fn string(text: &str) -> Result<String, NoCounterpart> {
         let name = fields.next().unwrap_or_default();
         let (from, to) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
         let options = fields.next().unwrap_or_default();
-        parts.property(name, from, to, options)?;
+        parts.property(name, name, (from, to), options)?;
     }
     parts.constant(rest);
     Ok(parts.out)
@@ -94,6 +94,8 @@ pub fn list(body: &str) -> Result<String, NoCounterpart> {
                     "securepath",
                     "controlcharacters",
                     "format",
+                    "outname",
+                    "date.inutc",
                 ];
                 reject(&params, &known)?;
                 let date = params.text("dateformat").map(|format| format!("date-{format}"));
@@ -109,12 +111,15 @@ pub fn list(body: &str) -> Result<String, NoCounterpart> {
                     control,
                     flag("spifno1stsp", "sp-if-no-1st-sp"),
                     flag("droplastlf", "drop-last-lf"),
+                    flag("date.inutc", "date-utc"),
                     params.text("format").map(str::to_owned),
                 ];
                 let options: Vec<String> = options.into_iter().flatten().collect();
                 let from = params.text("position.from").unwrap_or_default();
                 let to = params.text("position.to").unwrap_or_default();
-                parts.property(params.text("name").unwrap_or_default(), from, to, &options.join(","))?;
+                let name = params.text("name").unwrap_or_default();
+                let called = params.text("outname").unwrap_or(name);
+                parts.property(name, called, (from, to), &options.join(","))?;
             }
             other => return Err(format!("`{other}` in a list").into()),
         }
@@ -161,7 +166,14 @@ impl Parts {
         }
     }
 
-    fn property(&mut self, name: &str, from: &str, to: &str, options: &str) -> Result<(), NoCounterpart> {
+    /// `called` is its name in JSON.
+    fn property(
+        &mut self,
+        name: &str,
+        called: &str,
+        (from, to): (&str, &str),
+        options: &str,
+    ) -> Result<(), NoCounterpart> {
         let name = name.to_lowercase();
         let options: Vec<String> = options
             .split(',')
@@ -181,25 +193,29 @@ impl Parts {
             self.is_behind_tag = true;
             return Ok(());
         }
-        let is_whole_message = name == "msg" && from.is_empty() && to.is_empty();
+        let is_as_it_is = options.iter().all(|option| option == "drop-last-lf");
+        let is_whole_message = name == "msg" && from.is_empty() && to.is_empty() && is_as_it_is;
         let mut text = match (std::mem::take(&mut self.is_behind_tag), is_whole_message) {
             (true, true) => "${MSGHDR}${MESSAGE}".to_owned(),
             (true, false) => {
                 self.out.push_str(TAG);
                 macro_of(&name, &options)?
             }
-            (false, true) => MESSAGE.to_owned(),
-            (false, false) if name == "msg" && from == "2" && matches!(to, "" | "$") => {
-                "${MESSAGE}".to_owned()
-            }
-            (false, false) => macro_of(&name, &options)?,
+            _ if name == "msg" && from == "2" && matches!(to, "" | "$") => "${MESSAGE}".to_owned(),
+            _ => macro_of(&name, &options)?,
         };
         let is_cut = !from.is_empty() || !to.is_empty();
         if is_cut && !(name == "msg" && from == "2" && matches!(to, "" | "$")) {
             text = cut(&text, &name, from, to)?;
         }
-        for option in &options {
+        // What is written last is told first or last.
+        let (forms, options): (Vec<_>, Vec<_>) =
+            options.iter().partition(|option| matches!(option.as_str(), "json" | "jsonf"));
+        for option in options.into_iter().chain(forms) {
             text = match option.as_str() {
+                "json" => in_json(&format!("x={text}"), 6, 2),
+                "jsonf" => in_json(&format!("{}={text}", json_name(called)?), 1, 1),
+                "secpath-drop" => format!("$(implode '' $(explode / {}))", argument(&text)),
                 "lowercase" => format!("$(lowercase {})", argument(&text)),
                 "uppercase" => format!("$(uppercase {})", argument(&text)),
                 "drop-last-lf" | "sp-if-no-1st-sp" | "date-local" => text,
@@ -210,6 +226,20 @@ impl Parts {
         }
         self.out.push_str(&text);
         Ok(())
+    }
+}
+
+/// A pair as a part of an object of JSON, without so many characters of the object on its sides.
+fn in_json(pair: &str, before: usize, behind: usize) -> String {
+    format!("$(substr $(format-flat-json {pair}) {before} -{behind})")
+}
+
+/// A name that stands in a pair as it is.
+fn json_name(name: &str) -> Result<&str, NoCounterpart> {
+    let is_plain = !name.is_empty() && !name.starts_with(['-', '.']);
+    match is_plain && name.chars().all(|c| c.is_ascii_alphanumeric() || "@_-.".contains(c)) {
+        true => Ok(name),
+        false => Err(format!("the name `{name}` in JSON").into()),
     }
 }
 
@@ -261,7 +291,12 @@ fn macro_of(name: &str, options: &[String]) -> Result<String, NoCounterpart> {
 }
 
 fn dated(which: &str, options: &[String]) -> Result<String, NoCounterpart> {
-    let format = options.iter().find_map(|option| option.strip_prefix("date-"));
+    let is_utc = options.iter().any(|option| option == "date-utc");
+    let mut formats = options.iter().filter_map(|option| option.strip_prefix("date-"));
+    let format = formats.find(|format| !["utc", "local"].contains(format));
+    if is_utc {
+        return in_utc(which, format);
+    }
     let [year, month, day, hour, minute, second] =
         ["YEAR", "MONTH", "DAY", "HOUR", "MIN", "SEC"].map(|part| format!("${{{which}{part}}}"));
     let name = match format {
@@ -282,6 +317,25 @@ fn dated(which: &str, options: &[String]) -> Result<String, NoCounterpart> {
     Ok(format!("${{{which}{name}}}"))
 }
 
+/// The same in UTC.
+fn in_utc(which: &str, format: Option<&str>) -> Result<String, NoCounterpart> {
+    let pattern = match format {
+        None | Some("rfc3164") => "%b %e %H:%M:%S",
+        Some("rfc3339") => "%Y-%m-%dT%H:%M:%S+00:00",
+        Some("unixtimestamp") => return Ok(format!("${{{which}UNIXTIME}}")),
+        Some("mysql") => "%Y%m%d%H%M%S",
+        Some("pgsql") => "%Y-%m-%d %H:%M:%S",
+        Some("year") => "%Y",
+        Some("month") => "%m",
+        Some("day") => "%d",
+        Some("hour") => "%H",
+        Some("minute") => "%M",
+        Some("second") => "%S",
+        Some(other) => return Err(format!("the date format `{other}` in UTC").into()),
+    };
+    Ok(format!("$(format-date --time-zone UTC '{pattern}' ${{{which}UNIXTIME}})"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{list, string};
@@ -295,6 +349,11 @@ mod tests {
             ),
             ("%msg%\n", "$(template t_msg)\n"),
             ("%msg:2:$%\n", "${MESSAGE}\n"),
+            (
+                "%syslogtag%%msg:::json%",
+                "${PROGRAM}$(if (\"${PID}\" ne \"\") \"[${PID}]\" \"\"):\
+                 $(substr $(format-flat-json x=$(template t_msg)) 6 -2)",
+            ),
             ("%syslogtag% x", "${PROGRAM}$(if (\"${PID}\" ne \"\") \"[${PID}]\" \"\"): x"),
             ("100%% $5 %timegenerated:::date-rfc3339%", "100% $$5 ${R_ISODATE}"),
             (
@@ -302,12 +361,32 @@ mod tests {
                 "/var/log/${SOURCEIP}/$(lowercase $(list-head $(explode / ${PROGRAM}))).log",
             ),
             ("%hostname:1:3%", "$(substr ${HOST} 0 3)"),
+            ("%msg:::json%", "$(substr $(format-flat-json x=$(template t_msg)) 6 -2)"),
+            ("%HOSTNAME:::jsonf%", "$(substr $(format-flat-json HOSTNAME=${HOST}) 1 -1)"),
+            ("%hostname:::json,uppercase%", "$(substr $(format-flat-json x=$(uppercase ${HOST})) 6 -2)"),
+            ("%timestamp:::date-pgsql%", "${S_YEAR}-${S_MONTH}-${S_DAY} ${S_HOUR}:${S_MIN}:${S_SEC}"),
+            (
+                "%timestamp:::date-rfc3339,date-utc%",
+                "$(format-date --time-zone UTC '%Y-%m-%dT%H:%M:%S+00:00' ${S_UNIXTIME})",
+            ),
+            (
+                "%programname:::secpath-drop%",
+                "$(implode '' $(explode / $(list-head $(explode / ${PROGRAM}))))",
+            ),
         ] {
             assert_eq!(string(text).as_deref(), Ok(expected), "{text}");
         }
         let of_list = "constant(value=\"<\") property(name=\"pri\") constant(value=\"> \")\n\
             property(name=\"timereported\" dateFormat=\"rfc3339\") constant(value=\"\\n\")";
         assert_eq!(list(of_list).as_deref(), Ok("<${PRI}> ${S_ISODATE}\n"));
+        let of_json = "property(outname=\"@timestamp\" name=\"timereported\" dateFormat=\"rfc3339\" date.inUTC=\"on\" \
+            format=\"jsonf\")";
+        assert_eq!(
+            list(of_json).as_deref(),
+            Ok("$(substr $(format-flat-json @timestamp=$(format-date --time-zone UTC \
+                '%Y-%m-%dT%H:%M:%S+00:00' ${S_UNIXTIME})) 1 -1)")
+        );
+        assert!(list("property(name=\"msg\" outname=\"a b\" format=\"jsonf\")").is_err());
         assert!(string("%nosuch%").is_err());
         assert!(string("%msg").is_err());
         assert!(string("%msg:R,ERE,1:x--end%").is_err());
