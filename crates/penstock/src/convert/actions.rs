@@ -265,7 +265,7 @@ impl Maker<'_> {
         let is_tls = is_tcp && mode.is_some_and(|mode| mode == "1");
         let is_counted =
             params.text("tcp_framing").is_some_and(|framing| framing.eq_ignore_ascii_case("octet-counted"));
-        let made = match params.text("template") {
+        let made = match params.text("template").or(self.directives.forward_template()) {
             None => None,
             Some(name) if name.eq_ignore_ascii_case("rsyslog_traditionalforwardformat") => None,
             Some(name) => Some(self.templates.named(name)?),
@@ -371,7 +371,7 @@ fn queue(params: &Params) -> Result<Vec<String>, NoCounterpart> {
 }
 
 /// `1g`, `500m`
-fn bytes(text: &str) -> Result<u64, NoCounterpart> {
+pub fn bytes(text: &str) -> Result<u64, NoCounterpart> {
     let text = text.trim().to_lowercase();
     let digits = text.trim_end_matches(|c: char| c.is_alphabetic());
     let factor: u64 = match text.get(digits.len()..).unwrap_or_default() {

@@ -6,7 +6,7 @@ use super::written::{quoted, word};
 use std::fmt::Write;
 
 /// Directives that change nothing of what is written.
-const WITHOUT_EFFECT: [&str; 21] = [
+const WITHOUT_EFFECT: [&str; 33] = [
     "workdirectory",
     "repeatedmsgreduction",
     "actionresumeinterval",
@@ -28,6 +28,19 @@ const WITHOUT_EFFECT: [&str; 21] = [
     "mainmsgqueuesaveonshutdown",
     "systemlogratelimitinterval",
     "systemlogratelimitburst",
+    // Here control characters stay as they are.
+    "escapecontrolcharactersonreceive",
+    "escape8bitcharactersonreceive",
+    "klogpermitnonkernelfacility",
+    "klogconsoleloglevel",
+    "privdroptouserid",
+    "privdroptogroupid",
+    "rulesetcreatemainqueue",
+    "udpservertimerequery",
+    "imudpschedulingpolicy",
+    "imudpschedulingpriority",
+    "inputtcpmaxlisteners",
+    "inputtcpserverkeepalive",
 ];
 
 /// What files are made with where nothing is said.
@@ -37,6 +50,7 @@ const FILE_MODE: u32 = 0o644;
 #[derive(Clone, Debug, Default)]
 pub struct Directives {
     file_template: Option<String>,
+    forward_template: Option<String>,
     rights: Params,
     /// Rights that no file gets.
     umask: u32,
@@ -77,8 +91,8 @@ pub enum Meant {
     Input(&'static str, String),
     /// `$InputRunFileMonitor`: a file that was described before it.
     File(Params),
-    /// `$InputTCPServerBindRuleset NAME`, for inputs of a kind.
-    Bind(&'static str, String),
+    /// `$InputTCPServerBindRuleset NAME`: a parameter of all inputs of a kind that come behind it.
+    OfModule(&'static str, &'static str, String),
     /// `$RuleSet NAME`: whose rules come next.
     Ruleset(String),
     /// `$DefaultRuleset NAME`
@@ -93,6 +107,15 @@ impl Directives {
 
     pub fn set_file_template(&mut self, name: &str) {
         self.file_template = Some(name.to_owned());
+    }
+
+    /// That of records for other hosts, where one is named.
+    pub fn forward_template(&self) -> Option<&str> {
+        self.forward_template.as_deref()
+    }
+
+    pub fn set_forward_template(&mut self, name: &str) {
+        self.forward_template = Some(name.to_owned());
     }
 
     pub fn globals(&self) -> &Params {
@@ -206,14 +229,18 @@ impl Directives {
                 self.file.set("type", "imfile");
                 return Meant::File(self.file.clone());
             }
-            "inputtcpserverbindruleset" => return Meant::Bind("imtcp", plain),
-            "inputptcpserverbindruleset" => return Meant::Bind("imptcp", plain),
-            "inputudpserverbindruleset" => return Meant::Bind("imudp", plain),
-            "inputrelpserverbindruleset" => return Meant::Bind("imrelp", plain),
+            "inputtcpmaxsessions" => return Meant::OfModule("imtcp", "maxsessions", plain),
+            "inputtcpserverbindruleset" => return Meant::OfModule("imtcp", "ruleset", plain),
+            "inputptcpserverbindruleset" => return Meant::OfModule("imptcp", "ruleset", plain),
+            "inputudpserverbindruleset" => return Meant::OfModule("imudp", "ruleset", plain),
+            "inputrelpserverbindruleset" => return Meant::OfModule("imrelp", "ruleset", plain),
             "ruleset" => return Meant::Ruleset(plain.to_lowercase()),
             "defaultruleset" => return Meant::DefaultRuleset(plain.to_lowercase()),
             "addunixlistensocket" => return Meant::Input("imuxsock", plain),
             "actionfiledefaulttemplate" => self.file_template = Some(plain),
+            "actionforwarddefaulttemplate" | "actionforwarddefaulttemplatename" => {
+                self.forward_template = Some(plain);
+            }
             "fileowner" | "filegroup" | "filecreatemode" | "dircreatemode" | "dirowner" | "dirgroup" => {
                 self.rights.set(&lower, &plain);
             }
@@ -230,7 +257,9 @@ impl Directives {
             "actionqueuefilename" => self.next.set("queue.filename", &plain),
             "actionqueuesize" => self.next.set("queue.size", &plain),
             "actionqueuemaxdiskspace" => self.next.set("queue.maxdiskspace", &plain),
-            other if other.starts_with("actionqueue") || other == "actionresumeretrycount" => {}
+            "maxmessagesize" => self.globals.set("maxmessagesize", &plain),
+            other if other.starts_with("actionqueue") || other.starts_with("mainmsgqueue") => {}
+            "actionresumeretrycount" => {}
             other if WITHOUT_EFFECT.contains(&other) => {}
             _ => return Meant::Left("a directive that is not known".to_owned()),
         }

@@ -46,7 +46,9 @@ pub fn render(mut converter: Converter, from: &str) -> (String, Vec<Left>) {
     for left in &converter.left {
         let _ = writeln!(out, "# {}: not converted: {} ({})", left.at, left.text, left.why);
     }
-    out.push_str("\noptions { keep-hostname(yes); create-dirs(yes); perm(0644); };\n\n");
+    let size = converter.message_size().map(|bytes| format!(" log-msg-size({bytes});"));
+    let size = size.unwrap_or_default();
+    let _ = writeln!(out, "\noptions {{ keep-hostname(yes); create-dirs(yes); perm(0644);{size} }};\n");
     let mut destinations = String::new();
     let mut places = BTreeSet::new();
     for (at, action) in converter.actions.iter().enumerate().filter(|(at, _)| used.contains(at)) {

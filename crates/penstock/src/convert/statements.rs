@@ -10,7 +10,7 @@ use super::directives::Directives;
 use super::inputs::Input;
 use super::reader::{Params, Reader};
 use super::templates::Templates;
-use super::{conditions, selectors};
+use super::{actions, conditions, selectors};
 use std::collections::BTreeMap;
 use std::path::Path;
 use stdio::CommandError;
@@ -94,6 +94,11 @@ impl Converter {
         let rules = self.read(path)?;
         self.share_out(rules);
         Ok(())
+    }
+
+    /// How long a message may be, where it is said.
+    pub fn message_size(&self) -> Option<u64> {
+        actions::bytes(self.directives.globals().text("maxmessagesize")?).ok()
     }
 
     /// Gives each ruleset its rules.

@@ -280,6 +280,29 @@ fn rules_of_the_old_form_go_to_their_ruleset() {
 }
 
 #[test]
+fn records_for_other_hosts_have_the_template_that_is_named_for_them() {
+    for text in [
+        "$ActionForwardDefaultTemplate RSYSLOG_ForwardFormat\n*.* @@h",
+        "module(load=\"builtin:omfwd\" Template=\"RSYSLOG_ForwardFormat\")\n*.* @@h",
+    ] {
+        check_driver(
+            text,
+            "network(\"h\" port(514) transport(tcp) template(\"<${PRI}>$ISODATE $HOST ${MSGHDR}${MESSAGE}\\n\"))",
+        );
+    }
+}
+
+#[test]
+fn sizes_and_numbers_of_connections_are_those_that_are_said() {
+    check_driver("$MaxMessageSize 64k\n*.* /x", "perm(0644); log-msg-size(65536); };");
+    check_driver("global(maxMessageSize=\"8k\")\n*.* /x", "perm(0644); log-msg-size(8192); };");
+    check_driver(
+        "$InputTCPMaxSessions 500\n$InputTCPServerRun 1",
+        "network(transport(auto) port(1) flags(syslog-protocol) max-connections(500))",
+    );
+}
+
+#[test]
 fn files_of_the_old_form_are_read() {
     check_driver(
         "$InputFileName /var/log/a\n$InputFileTag a:\n$InputFileStateFile s\n$InputFileSeverity info\n\

@@ -33,8 +33,8 @@ impl Converter {
                 Ok(made) => self.inputs.extend(made),
                 Err(why) => out.push(self.leave(text, why)),
             },
-            Meant::Bind(kind, ruleset) => {
-                self.modules.entry(kind.to_owned()).or_default().set("ruleset", &ruleset);
+            Meant::OfModule(kind, name, value) => {
+                self.modules.entry(kind.to_owned()).or_default().set(name, &value);
             }
             Meant::Ruleset(name) => out.push(Statement::Of(name)),
             Meant::DefaultRuleset(name) => self.default_ruleset = Some(name),
@@ -80,6 +80,12 @@ impl Converter {
                 .into_iter()
                 .for_each(|template| self.directives.set_file_template(template));
             self.directives.add_rights(params);
+        }
+        if matches!(name.as_str(), "omfwd" | "builtin:omfwd") {
+            params
+                .text("template")
+                .into_iter()
+                .for_each(|template| self.directives.set_forward_template(template));
         }
         self.tell_unknown(Object::Module(&name), params, text, out);
         match inputs::of_module(&name, params) {
