@@ -186,9 +186,7 @@ impl Writer<'_> {
                 }
                 Statement::Stop => {
                     ends.push(String::new());
-                    if around.indent == 0 {
-                        let _ = writeln!(out, "{pad}log {{ {before}flags(final); }};");
-                    }
+                    let _ = writeln!(out, "{pad}log {{ {before}flags(final); }};");
                     return ends;
                 }
                 Statement::Call(name) => ends.extend(self.call(out, name, around)),
@@ -258,30 +256,27 @@ impl Writer<'_> {
             })
             .collect();
         let last = if is_end { "flags(final); " } else { "" };
-        let mut ends = Vec::new();
         if let Some(actions) = plain {
             let destinations: String =
                 actions.iter().map(|action| format!("{} ", self.destination(*action))).collect();
             if !actions.is_empty() || is_end {
                 let _ = writeln!(out, "{pad}log {{ {before}{condition}{destinations}{last}}};");
             }
-        } else {
-            let _ = writeln!(out, "{pad}log {{ {before}{condition}");
-            let done: Vec<Statement> = done.into_iter().cloned().collect();
-            let inner = self.block(out, &done, Around { before: "", indent: around.indent + 1 });
-            let _ = writeln!(out, "{pad}    {last}\n{pad}}};");
-            if !is_end {
-                ends = inner.iter().map(|inner| both(filter, inner)).collect();
-                // What has ended in there goes no further here either.
-                for end in &ends {
-                    let condition =
-                        if end.is_empty() { String::new() } else { format!("filter {{ {end}; }}; ") };
-                    let _ = writeln!(out, "{pad}log {{ {before}{condition}flags(final); }};");
-                }
-            }
+            return is_end.then(|| filter.to_owned()).into_iter().collect();
         }
-        if is_end {
-            ends.push(filter.to_owned());
+        let _ = writeln!(out, "{pad}log {{ {before}{condition}");
+        let done: Vec<Statement> = done.into_iter().cloned().collect();
+        let inner = self.block(out, &done, Around { before: "", indent: around.indent + 1 });
+        let _ = writeln!(out, "{pad}}};");
+        // What has ended in there goes no further here either. `final` of the path itself would be for
+        // those messages alone that fit a path in it.
+        let ends: Vec<String> = match is_end {
+            true => vec![filter.to_owned()],
+            false => inner.iter().map(|inner| both(filter, inner)).collect(),
+        };
+        for end in &ends {
+            let condition = if end.is_empty() { String::new() } else { format!("filter {{ {end}; }}; ") };
+            let _ = writeln!(out, "{pad}log {{ {before}{condition}flags(final); }};");
         }
         ends
     }

@@ -174,6 +174,12 @@ impl Converter {
             }
             return;
         }
+        let is_action =
+            rest.starts_with(['/', '@', '?', '|']) || rest.starts_with("-/") || rest.starts_with(":om");
+        if is_action {
+            out.push(self.legacy_action(text));
+            return;
+        }
         if rest.starts_with(':') {
             return self.property_rule(text, out);
         }

@@ -56,6 +56,40 @@ fn what_stops_in_a_block_stops_behind_it() {
 }
 
 #[test]
+fn actions_stand_alone_in_a_block() {
+    check(
+        "if $syslogseverity <= 3 then {\n -/a\n @@h:1\n :omusrmsg:*\n}\n",
+        &[
+            "log { source(s_default); filter { level(err..emerg); }; destination(d_a); destination(d_h); destination(d_users); };",
+        ],
+    );
+}
+
+#[test]
+fn what_stops_behind_a_block_stops_for_all() {
+    check(
+        "if $syslogseverity <= 3 then {\n if $programname == 'x' then { *.emerg /a\n}\n stop\n}\n*.* /b\n",
+        &[
+            "log { source(s_default); filter { level(err..emerg); };",
+            "log { filter { match('^x(/|$)' value(\"PROGRAM\")); };",
+            "log { filter { level(emerg); }; destination(d_a); };",
+            "log { source(s_default); filter { level(err..emerg); }; flags(final); };",
+            "log { source(s_default); destination(d_b); };",
+        ],
+    );
+    check(
+        "ruleset(name=\"r\") {\n /a\n stop }\nif $syslogseverity <= 3 then { call r\n /b\n}\n",
+        &[
+            "log { source(s_default); filter { level(err..emerg); };",
+            "log { destination(d_a); };",
+            "log { flags(final); };",
+            "log { destination(d_b); };",
+            "log { source(s_default); filter { level(err..emerg); }; flags(final); };",
+        ],
+    );
+}
+
+#[test]
 fn what_is_not_converted_is_said() {
     for (text, place, why) in [
         ("module(load=\"mmnormalize\")", "r.conf:1", "the module mmnormalize"),
