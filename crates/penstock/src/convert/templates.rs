@@ -60,6 +60,8 @@ pub fn string(text: &str) -> Result<String, NoCounterpart> {
         let name = fields.next().unwrap_or_default();
         let (from, to) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
         let options = fields.next().unwrap_or_default();
+        // One number alone is how many characters there are.
+        let (from, to) = if to.is_empty() && !from.is_empty() { ("1", from) } else { (from, to) };
         parts.property(name, name, (from, to), options)?;
     }
     parts.constant(rest);
@@ -213,8 +215,8 @@ impl Parts {
             options.iter().partition(|option| matches!(option.as_str(), "json" | "jsonf"));
         for option in options.into_iter().chain(forms) {
             text = match option.as_str() {
-                "json" => in_json(&format!("x={text}"), 6, 2),
-                "jsonf" => in_json(&format!("{}={text}", json_name(called)?), 1, 1),
+                "json" => in_json(&format!("x=string({text})"), 6, 2),
+                "jsonf" => in_json(&format!("{}=string({text})", json_name(called)?), 1, 1),
                 "secpath-drop" => format!("$(implode '' $(explode / {}))", argument(&text)),
                 "lowercase" => format!("$(lowercase {})", argument(&text)),
                 "uppercase" => format!("$(uppercase {})", argument(&text)),
@@ -352,7 +354,7 @@ mod tests {
             (
                 "%syslogtag%%msg:::json%",
                 "${PROGRAM}$(if (\"${PID}\" ne \"\") \"[${PID}]\" \"\"):\
-                 $(substr $(format-flat-json x=$(template t_msg)) 6 -2)",
+                 $(substr $(format-flat-json x=string($(template t_msg))) 6 -2)",
             ),
             ("%syslogtag% x", "${PROGRAM}$(if (\"${PID}\" ne \"\") \"[${PID}]\" \"\"): x"),
             ("100%% $5 %timegenerated:::date-rfc3339%", "100% $$5 ${R_ISODATE}"),
@@ -361,9 +363,13 @@ mod tests {
                 "/var/log/${SOURCEIP}/$(lowercase $(list-head $(explode / ${PROGRAM}))).log",
             ),
             ("%hostname:1:3%", "$(substr ${HOST} 0 3)"),
-            ("%msg:::json%", "$(substr $(format-flat-json x=$(template t_msg)) 6 -2)"),
-            ("%HOSTNAME:::jsonf%", "$(substr $(format-flat-json HOSTNAME=${HOST}) 1 -1)"),
-            ("%hostname:::json,uppercase%", "$(substr $(format-flat-json x=$(uppercase ${HOST})) 6 -2)"),
+            ("%hostname:3:%", "$(substr ${HOST} 0 3)"),
+            ("%msg:::json%", "$(substr $(format-flat-json x=string($(template t_msg))) 6 -2)"),
+            ("%HOSTNAME:::jsonf%", "$(substr $(format-flat-json HOSTNAME=string(${HOST})) 1 -1)"),
+            (
+                "%hostname:::json,uppercase%",
+                "$(substr $(format-flat-json x=string($(uppercase ${HOST}))) 6 -2)",
+            ),
             ("%timestamp:::date-pgsql%", "${S_YEAR}-${S_MONTH}-${S_DAY} ${S_HOUR}:${S_MIN}:${S_SEC}"),
             (
                 "%timestamp:::date-rfc3339,date-utc%",
@@ -383,8 +389,8 @@ mod tests {
             format=\"jsonf\")";
         assert_eq!(
             list(of_json).as_deref(),
-            Ok("$(substr $(format-flat-json @timestamp=$(format-date --time-zone UTC \
-                '%Y-%m-%dT%H:%M:%S+00:00' ${S_UNIXTIME})) 1 -1)")
+            Ok("$(substr $(format-flat-json @timestamp=string($(format-date --time-zone UTC \
+                '%Y-%m-%dT%H:%M:%S+00:00' ${S_UNIXTIME}))) 1 -1)")
         );
         assert!(list("property(name=\"msg\" outname=\"a b\" format=\"jsonf\")").is_err());
         assert!(string("%nosuch%").is_err());
