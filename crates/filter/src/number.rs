@@ -1,7 +1,7 @@
 //! Numbers of type-aware comparisons: whole where they are whole, else floating point; what is no number
 //! equals nothing.
 
-use record::ValueType;
+use record::{ValueType, datetime_seconds};
 use std::cmp::Ordering;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,9 +89,9 @@ impl Number {
     }
 }
 
-/// A datetime's text is seconds since 1970 with a fraction.
+/// A datetime's text is seconds since 1970 with a fraction, and may have an offset behind them.
 fn milliseconds(bytes: &[u8]) -> Number {
-    match Number::parse(bytes) {
+    match Number::parse(datetime_seconds(bytes)) {
         Some(Number::Int(secs)) => Number::Int(secs.saturating_mul(1000)),
         Some(Number::Double(secs)) => Number::Double((secs * 1000.0).trunc()),
         None => Number::Int(0),
@@ -141,6 +141,9 @@ mod tests {
     fn types_as_numbers() {
         assert_eq!(Number::of(b"true", ValueType::Boolean), Number::Int(1));
         assert_eq!(Number::of(b"1.5", ValueType::DateTime), Number::Double(1500.0));
+        assert_eq!(Number::of(b"1.5+01:00", ValueType::DateTime), Number::Double(1500.0));
+        assert_eq!(Number::of(b"2-05:30", ValueType::DateTime), Number::Int(2000));
+        assert_eq!(Number::of(b"1.5 +01:00", ValueType::DateTime), Number::Int(0));
         assert_eq!(Number::of(b"", ValueType::Null), Number::Int(0));
         assert_eq!(Number::of(b"1", ValueType::List).compare(Number::Int(1)), None);
     }

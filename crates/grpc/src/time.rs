@@ -1,6 +1,6 @@
 //! What texts say that stand for times and truths, in columns that have types.
 
-use record::Civil;
+use record::{Civil, datetime_seconds};
 use wire::timestamp::parse_iso;
 
 const MICROSECONDS: i64 = 1_000_000;
@@ -14,14 +14,29 @@ pub fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// Since 1970: a number of them, or a time of ISO 8601. One without a zone is of UTC.
+/// Since 1970: a number of them, a time of ISO 8601 (one without a zone is of UTC), or a datetime of a message.
 pub fn microseconds(text: &str) -> Option<i64> {
     if let Ok(number) = text.parse::<i64>() {
         return Some(number);
     }
-    let reading = parse_iso(text.as_bytes()).filter(|reading| reading.len == text.len())?;
+    let Some(reading) = parse_iso(text.as_bytes()).filter(|reading| reading.len == text.len()) else {
+        return of_datetime(text);
+    };
     let seconds = reading.wall.seconds() - i64::from(reading.offset.unwrap_or(0));
     seconds.checked_mul(MICROSECONDS)?.checked_add(i64::from(reading.usec))
+}
+
+/// What FilterX writes for a datetime: `1500000000.250000+01:00`.
+fn of_datetime(text: &str) -> Option<i64> {
+    let seconds = std::str::from_utf8(datetime_seconds(text.as_bytes())).ok()?;
+    let (whole, fraction) = seconds.split_once('.')?;
+    if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let digits = fraction.bytes().chain(std::iter::repeat(b'0')).take(6);
+    let fraction = digits.fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
+    let micros = whole.parse::<i64>().ok()?.checked_mul(MICROSECONDS)?;
+    if whole.starts_with('-') { micros.checked_sub(fraction) } else { micros.checked_add(fraction) }
 }
 
 /// Since 1970: a number of them, or a date.
@@ -46,6 +61,12 @@ mod tests {
         assert_eq!(microseconds("1970-01-02T01:00:00.5+01:00"), Some(86_400_500_000));
         assert_eq!(microseconds("1970-01-02 00:00:00Z"), Some(86_400_000_000));
         assert_eq!((microseconds("17"), microseconds("tomorrow")), (Some(17), None));
+        assert_eq!(microseconds("1500000000.250000+01:00"), Some(1_500_000_000_250_000));
+        assert_eq!(microseconds("-1.5-05:30"), Some(-1_500_000));
+        assert_eq!(
+            (microseconds("1.5 s"), microseconds("1.+01:00"), microseconds("1+01:00")),
+            (None, None, None)
+        );
         assert_eq!((days("1970-02-01"), days("31"), days("1970-02-30")), (Some(31), Some(31), None));
         assert_eq!((truth("Yes"), truth("0"), truth("maybe")), (Some(true), Some(false), None));
     }

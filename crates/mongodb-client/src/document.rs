@@ -1,7 +1,7 @@
 //! A message as a document (BSON): names with dots become documents in one another, values keep their types.
 
 use flight::{Pair, Pairs, pairs};
-use record::ValueType;
+use record::{ValueType, datetime_seconds};
 use std::borrow::Cow;
 use template::list::Items;
 
@@ -118,6 +118,7 @@ impl Writer<'_> {
     /// A value that is not of its type is a text.
     fn value(&mut self, name: &[u8], Pair { kind, value, .. }: Pair<'_>) {
         let text = || std::str::from_utf8(value).ok().map(str::trim);
+        let seconds = || std::str::from_utf8(datetime_seconds(value.trim_ascii())).ok();
         let fixed: Option<(u8, [u8; 8])> = match kind {
             ValueType::Int => {
                 text().and_then(|text| text.parse().ok()).map(|n: i64| (kind::LONG, n.to_le_bytes()))
@@ -125,7 +126,7 @@ impl Writer<'_> {
             ValueType::Double => {
                 text().and_then(|text| text.parse().ok()).map(|n: f64| (kind::DOUBLE, n.to_le_bytes()))
             }
-            ValueType::DateTime => text().and_then(milliseconds).map(|n| (kind::TIME, n.to_le_bytes())),
+            ValueType::DateTime => seconds().and_then(milliseconds).map(|n| (kind::TIME, n.to_le_bytes())),
             _ => None,
         };
         if let Some((kind, bytes)) = fixed {
@@ -246,6 +247,7 @@ mod tests {
                 ("c", Double, b"2.5"),
                 ("d", Boolean, b"true"),
                 ("e", DateTime, b"1700000000.0625"),
+                ("e2", DateTime, b"1700000000.062500-05:30"),
                 ("f", List, b"x,\"y,z\",\xff"),
                 ("g", Null, b"x"),
                 ("h", Bytes, b"\0\xff"),
@@ -260,7 +262,7 @@ mod tests {
             bytes: vec![0, 0xff],
         };
         let expected = doc! {
-            "_id": id, "a": -5i64, "b": "five", "c": 2.5, "d": true, "e": time, "f": ["x", "y,z", "\u{fffd}"],
+            "_id": id, "a": -5i64, "b": "five", "c": 2.5, "d": true, "e": time.clone(), "e2": time, "f": ["x", "y,z", "\u{fffd}"],
             "g": Bson::Null, "h": bytes, "i": "{\"a\":1}", "j": "a\0\u{fffd}b",
         };
         assert_eq!(made, expected);

@@ -11,7 +11,7 @@ use crate::input::Input;
 use crate::learned::Learned;
 use crate::parse::{Parse, Writes};
 use filter::{FilterContext, new_asker};
-use record::{Batch, Demand, NameId, ValueType};
+use record::{Batch, Demand, NameId, ValueType, datetime_seconds};
 use scan::Field;
 use std::sync::Arc;
 
@@ -138,6 +138,7 @@ fn is_of_type(value: &[u8], kind: ValueType) -> bool {
         ValueType::Double => text.parse::<f64>().is_ok(),
         ValueType::Boolean => matches!(value.first(), Some(b'T' | b't' | b'1' | b'F' | b'f' | b'0')),
         ValueType::DateTime => {
+            let text = std::str::from_utf8(datetime_seconds(value)).unwrap_or_default();
             text.bytes().all(|b| b.is_ascii_digit() || b == b'.') && text.parse::<f64>().is_ok()
         }
         _ => true,

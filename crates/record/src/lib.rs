@@ -30,5 +30,5 @@ pub use demand::Demand;
 pub use names::{NameId, intern, lookup, name_of};
 pub use stamp::Stamp;
 pub use tags::{TagId, Tags, tag_id, tag_name};
-pub use value::{Value, ValueType};
+pub use value::{Value, ValueType, datetime_seconds};
 pub use zone::{Zone, ZoneCursor};
