@@ -8,7 +8,7 @@ use crate::{Msg, NoScope, RenderContext, Template, TemplateOptions, list};
 use peer::comes_from;
 use python::marshal::{self, Item, Malformed, Reader};
 use python::{Names, Printed, Seqnum, Wanted};
-use record::{Batch, Demand, Flags, NameId, Record, Stamp, Value, ValueType};
+use record::{Batch, Demand, Flags, NameId, Record, Stamp, Value, ValueType, datetime_seconds};
 use std::collections::HashMap;
 use std::sync::Arc;
 use wire::sdata::{PREFIX, lookup, params, unescape};
@@ -221,14 +221,14 @@ fn write(value: Option<Value<'_>>, typed: bool, out: &mut Vec<u8>) {
 
 fn write_other(Value { bytes, kind }: Value<'_>, typed: bool, out: &mut Vec<u8>) {
     let text = std::str::from_utf8(bytes).unwrap_or_default();
+    let seconds = || std::str::from_utf8(datetime_seconds(bytes)).unwrap_or_default();
     let with_text = |kind: &str, out: &mut Vec<u8>| {
         marshal::tuple(3, out);
         marshal::text(kind, out);
         marshal::bytes(bytes, out);
     };
     match kind {
-        // Not for Python before it has a type for them.
-        ValueType::Bytes | ValueType::Protobuf => marshal::none(out),
+        ValueType::Bytes | ValueType::Protobuf => marshal::bytes(bytes, out),
         _ if !typed => marshal::bytes(bytes, out),
         ValueType::Null => marshal::ellipsis(out),
         ValueType::Int => match text.parse::<i64>() {
@@ -253,7 +253,7 @@ fn write_other(Value { bytes, kind }: Value<'_>, typed: bool, out: &mut Vec<u8>)
                 marshal::boolean(matches!(text, "yes" | "on" | "1" | "True" | "t" | "T"), out);
             }
         },
-        ValueType::DateTime => match text.parse::<f64>() {
+        ValueType::DateTime => match seconds().parse::<f64>() {
             Ok(seconds) => {
                 with_text("t", out);
                 marshal::int((seconds * 1000.0).round() as i64, out);

@@ -79,6 +79,23 @@ class Made(syslogng.LogParser):\n\
 }
 
 #[test]
+fn values_of_filterx_are_read() {
+    let lab = Lab::new();
+    let code = class(
+        "msg[\"made\"] = repr([msg[\"time\"].timestamp(), msg.get_as_str(\"time\"), msg[\"bytes\"], msg[\"proto\"], msg[\"dict\"], msg[\"MSG\"]])",
+    );
+    let block = "filterx { $time = datetime(\"2020-01-02T03:04:05.25+01:00\"); $bytes = bytes(\"a\\xff\"); \
+        $proto = protobuf(bytes(\"b\")); $dict = {\"a\":[1]}; $MSG = bytes($MSG); };";
+    let config = config(&code).replace("source(s);", &format!("source(s); {block}"));
+    let mut penstock = Penstock::start(&lab, &config);
+    send(&mut Sender::tcp(lab.port("in")), 0..1);
+    penstock.wait_settled(1).assert_balanced();
+    penstock.stop();
+    let line = " [1577930645.25, '1577930645.250000+01:00', b'a\\xff', b'b', b'{\"a\":[1]}', b'0']";
+    assert_eq!(lab.lines("out"), [line]);
+}
+
+#[test]
 fn a_class_that_raises_costs_the_messages_it_raises_for() {
     let lab = Lab::new();
     let code = class("msg[\"made\"] = str(1 // (int(msg[\"MESSAGE\"]) % 3))");
