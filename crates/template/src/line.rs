@@ -70,6 +70,9 @@ impl Line {
     /// Appends the line; false, with nothing appended, when the steps have to do it.
     #[inline(always)]
     pub fn print(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> bool {
+        if msg.record.types.has_binary_message() {
+            return false;
+        }
         let before = out.len();
         let done = if self.protocol {
             self.protocol(msg, cx, out).is_some()

@@ -4,7 +4,7 @@ use crate::date::{Clock, Date};
 use crate::line::{Line, PRI_BYTES, made_pri};
 use crate::op::{Header, Op, Step};
 use crate::sink::Sink;
-use crate::spans::before_blank;
+use crate::spans::{before_blank, message};
 use crate::{Msg, RenderContext, Template, escape, facts, sdata};
 use record::{Batch, Flags, Record, Span, Stamp, Value, ValueType};
 
@@ -127,7 +127,7 @@ impl Template {
             Op::Pid => sink.span(record.pid),
             Op::Msgid => sink.span(record.msgid),
             Op::LegacyMsghdr => sink.span(record.msghdr),
-            Op::Message => sink.span(record.message),
+            Op::Message => sink.span(message(record)),
             Op::Value(name) => {
                 if let Some(value) = msg.batch.value(record, *name) {
                     print_value(value, sink);
@@ -136,7 +136,7 @@ impl Template {
             Op::Msghdr => msghdr(record, sink),
             Op::MsghdrMessage => {
                 msghdr(record, sink);
-                sink.span(record.message);
+                sink.span(message(record));
             }
             Op::StampText(date) => stamp_text(date, msg, cx, sink),
             Op::Date(date) => print_date(date, msg, cx, sink),
@@ -146,9 +146,10 @@ impl Template {
             Op::NilableSdata => nilable_sdata(msg, cx, sink),
             Op::ProtocolMessage => {
                 sink.byte(b' ');
-                if !record.message.is_empty() {
+                let message = message(record);
+                if !message.is_empty() {
                     protocol_mark(record, sink);
-                    sink.span(record.message);
+                    sink.span(message);
                 }
             }
             _ => self.print_rare(op, msg, cx, sink),
@@ -222,7 +223,8 @@ impl Template {
                 let kind = inner.0.name().and_then(|name| msg.batch.value(msg.record, name));
                 self.render(msg, cx, out);
                 match (kind, &inner.0) {
-                    (Some(value), _) if !value.bytes.is_empty() => value.kind,
+                    // What has no text prints the default, which is one.
+                    (Some(value), _) if !value.bytes.is_empty() && !is_binary(value) => value.kind,
                     (_, Op::Fact(fact)) => fact.value_type(),
                     _ => ValueType::String,
                 }
@@ -252,8 +254,13 @@ pub(crate) fn count(record: &Record, cx: &mut RenderContext) {
 
 /// Values of these types have no text.
 #[inline]
+fn is_binary(value: Value<'_>) -> bool {
+    matches!(value.kind, ValueType::Bytes | ValueType::Protobuf)
+}
+
+#[inline]
 fn print_value(value: Value<'_>, sink: &mut Sink<'_>) {
-    if !matches!(value.kind, ValueType::Bytes | ValueType::Protobuf) {
+    if !is_binary(value) {
         sink.value(value.bytes);
     }
 }

@@ -59,6 +59,12 @@ fn is_span(op: &Op) -> bool {
     )
 }
 
+/// What MESSAGE prints: nothing where it is bytes or protobuf.
+#[inline]
+pub(crate) fn message(record: &Record) -> Span {
+    if record.types.has_binary_message() { Span::EMPTY } else { record.message }
+}
+
 /// The piece; `None` where it has to be put together.
 #[inline]
 fn span(op: &Op, record: &Record) -> Option<Span> {
@@ -68,7 +74,7 @@ fn span(op: &Op, record: &Record) -> Option<Span> {
         Op::Pid => Some(record.pid),
         Op::Msgid => Some(record.msgid),
         Op::LegacyMsghdr => Some(record.msghdr),
-        Op::Message => Some(record.message),
+        Op::Message => Some(message(record)),
         Op::Msghdr => Some(record.msghdr).filter(|span| !span.is_empty()),
         Op::StampText(date) if date.zone.is_none() && record.stamp_text != Record::NO_TEXT => {
             Some(Span { start: record.stamp_text, len: BSD_STAMP_BYTES })

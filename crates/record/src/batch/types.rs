@@ -4,24 +4,31 @@
 use crate::names::NameId;
 use crate::value::ValueType;
 
-/// Three bits for each field that can have a type; all text is 0. Bytes and protobuf have no place: in a
-/// field they are text.
+/// Bits for each field that can have a type; all text is 0. MESSAGE has four; the others have three, in which
+/// bytes and protobuf have no place: there they are text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FieldTypes(u16);
 
-const BITS: u16 = 3;
+/// The bit of MESSAGE that bytes and protobuf alone have.
+const BINARY: u16 = 1 << 15;
 
 impl FieldTypes {
-    fn shift(name: NameId) -> Option<u16> {
-        let place = match name {
-            NameId::PID => 0,
-            NameId::MESSAGE => 1,
-            NameId::HOST => 2,
-            NameId::PROGRAM => 3,
-            NameId::MSGID => 4,
+    /// Where the bits of a field begin, and which they are there.
+    fn place(name: NameId) -> Option<(u16, u16)> {
+        Some(match name {
+            NameId::PID => (0, 7),
+            NameId::HOST => (3, 7),
+            NameId::PROGRAM => (6, 7),
+            NameId::MSGID => (9, 7),
+            NameId::MESSAGE => (12, 15),
             _ => return None,
-        };
-        Some(place * BITS)
+        })
+    }
+
+    /// Whether MESSAGE is of a type that has no text.
+    #[inline]
+    pub fn has_binary_message(self) -> bool {
+        self.0 & BINARY != 0
     }
 
     #[inline]
@@ -31,7 +38,7 @@ impl FieldTypes {
 
     #[cold]
     fn found(self, name: NameId) -> ValueType {
-        match FieldTypes::shift(name).map(|shift| self.0 >> shift & 7) {
+        match FieldTypes::place(name).map(|(shift, mask)| self.0 >> shift & mask) {
             Some(1) => ValueType::Json,
             Some(2) => ValueType::Boolean,
             Some(3) => ValueType::Int,
@@ -39,6 +46,8 @@ impl FieldTypes {
             Some(5) => ValueType::DateTime,
             Some(6) => ValueType::List,
             Some(7) => ValueType::Null,
+            Some(8) => ValueType::Bytes,
+            Some(9) => ValueType::Protobuf,
             _ => ValueType::String,
         }
     }
@@ -52,9 +61,9 @@ impl FieldTypes {
 
     #[cold]
     fn change(&mut self, name: NameId, kind: ValueType) {
-        let Some(shift) = FieldTypes::shift(name) else { return };
+        let Some((shift, mask)) = FieldTypes::place(name) else { return };
         let bits = match kind {
-            ValueType::String | ValueType::Bytes | ValueType::Protobuf => 0,
+            ValueType::String => 0,
             ValueType::Json => 1,
             ValueType::Boolean => 2,
             ValueType::Int => 3,
@@ -62,7 +71,36 @@ impl FieldTypes {
             ValueType::DateTime => 5,
             ValueType::List => 6,
             ValueType::Null => 7,
+            ValueType::Bytes => 8,
+            ValueType::Protobuf => 9,
         };
-        self.0 = self.0 & !(7 << shift) | bits << shift;
+        let bits = if bits > mask { 0 } else { bits };
+        self.0 = self.0 & !(mask << shift) | bits << shift;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIELDS: [NameId; 5] = [NameId::PID, NameId::HOST, NameId::PROGRAM, NameId::MSGID, NameId::MESSAGE];
+
+    #[test]
+    fn each_field_has_its_own_type() {
+        for number in 0..10 {
+            let kind = ValueType::of_number(number);
+            let is_binary = matches!(kind, ValueType::Bytes | ValueType::Protobuf);
+            for field in FIELDS {
+                let mut types = FieldTypes::default();
+                FIELDS.iter().for_each(|other| types.set(*other, ValueType::Null));
+                types.set(field, kind);
+                let kept = if is_binary && field != NameId::MESSAGE { ValueType::String } else { kind };
+                assert_eq!(types.of(field), kept, "{field:?}");
+                assert!(
+                    FIELDS.iter().filter(|other| **other != field).all(|f| types.of(*f) == ValueType::Null)
+                );
+                assert_eq!(types.has_binary_message(), is_binary && field == NameId::MESSAGE);
+            }
+        }
     }
 }
