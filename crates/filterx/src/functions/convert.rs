@@ -7,7 +7,12 @@ use crate::types::Types;
 use value::{Moment, Otel, REPR, Value, ZoneSource, double_of, integer_of};
 
 const ANY: &[Parameter] = &[Parameter::value("value", Types::ANY)];
-const MAYBE: &[Parameter] = &[Parameter::value("value", Types::ANY).optional()];
+/// What is a number, or says one.
+const NUMERIC: Types = Types::NUMBER.or(Types::BOOLEAN).or(Types::DATETIME).or(Types::STRING);
+const NUMBER: &[Parameter] = &[Parameter::value("value", NUMERIC)];
+const TIME: &[Parameter] = &[Parameter::value("value", Types::NUMBER.or(Types::DATETIME).or(Types::STRING))];
+const MAPPING: &[Parameter] = &[Parameter::value("value", Types::MAPPING.or(Types::STRING)).optional()];
+const SEQUENCE: &[Parameter] = &[Parameter::value("value", Types::SEQUENCE.or(Types::STRING)).optional()];
 
 pub const FUNCTIONS: &[Function] = &[
     Function {
@@ -20,7 +25,7 @@ pub const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "int",
-        parameters: ANY,
+        parameters: NUMBER,
         returns: Types::INTEGER,
         help: "A whole number. Doubles are rounded, half away from zero; texts are decimal, with blanks before the number and none behind it; \
                times are microseconds since 1970. Beyond 64 bits it is the nearest number there is.",
@@ -35,7 +40,7 @@ pub const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "double",
-        parameters: ANY,
+        parameters: NUMBER,
         returns: Types::DOUBLE,
         help: "A number with a fraction. Texts may have exponents, be hexadecimal, `inf` or `nan`; times are seconds since 1970.",
         examples: &[
@@ -92,7 +97,7 @@ pub const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "datetime",
-        parameters: ANY,
+        parameters: TIME,
         returns: Types::DATETIME,
         help: "A time: of microseconds or, as a double, seconds since 1970, of a text as isodate() reads it, or of seconds with an offset.",
         examples: &[
@@ -105,7 +110,7 @@ pub const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "dict",
-        parameters: MAYBE,
+        parameters: MAPPING,
         returns: Types::DICT,
         help: "A dict: an empty one, a copy of a mapping, or what a text of JSON says.",
         examples: &[("dict()", "{}"), ("dict('{\"a\":1}')", "{\"a\":1}")],
@@ -113,7 +118,7 @@ pub const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "json",
-        parameters: MAYBE,
+        parameters: MAPPING,
         returns: Types::DICT,
         help: "The same as dict().",
         examples: &[
@@ -124,7 +129,7 @@ pub const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "list",
-        parameters: MAYBE,
+        parameters: SEQUENCE,
         returns: Types::LIST,
         help: "A list: an empty one, a copy of a sequence, or what a text of JSON says.",
         examples: &[("list()", "[]"), ("list((1, 2))", "[1,2]")],
@@ -132,7 +137,7 @@ pub const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "json_array",
-        parameters: MAYBE,
+        parameters: SEQUENCE,
         returns: Types::LIST,
         help: "The same as list().",
         examples: &[("json_array(\"[1,2]\")", "[1,2]")],
