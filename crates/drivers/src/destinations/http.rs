@@ -40,8 +40,8 @@ fn build(
     let mut writer = Writer::new(request.body, cx.identity);
     writer.parts = Keys::of(request.keys);
     writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
-    let address = request.address;
-    let key = writing::key(s, &mut writer, || format!("http({address})"));
+    let addresses = request.addresses;
+    let key = writing::key(s, &mut writer, || format!("http({})", addresses.join(",")));
     let plan = Arc::new(request.plan);
     batching.limits.extra = plan.delimiter.len();
     batching.limits.answer = plan.timeout;
@@ -75,7 +75,9 @@ fn build(
         let line = if plan.acks.is_some() { line.one_after_the_other() } else { line };
         line.sink(limits, &place.counters)
     });
-    let described = ("http", format!("http,{}", oplog::without_secrets(&address)));
+    // Counters have the first of several addresses in their names, as syslog-ng's have.
+    let address = addresses.first().map_or("", String::as_str);
+    let described = ("http", format!("http,{}", oplog::without_secrets(address)));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
     Ok(DestinationDriver { key, destination })
 }

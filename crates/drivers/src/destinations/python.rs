@@ -84,7 +84,7 @@ fn build(
             });
         line.one_after_the_other().sink(limits, &place.counters)
     });
-    let described = ("python", format!("python,{class}"));
+    let described = ("python", format!("python,{}", s.text("persist-name").unwrap_or(&class)));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
     Ok(DestinationDriver { key, destination })
 }

@@ -92,6 +92,29 @@ fn sources_that_share_a_port_are_counted_apart() {
     penstock.stop();
 }
 
+/// As syslog-ng names them: SC4S makes dimensions of what stands between the commas.
+#[test]
+fn destinations_have_one_address_or_their_persist_name_in_their_names() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}{LEVEL}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         python {{\nimport syslogng\nclass To(syslogng.LogDestination):\n    def send(self, msg): return self.SUCCESS\n}};\n\
+         destination two {{ http(url(\"http://127.0.0.1:1/a http://127.0.0.1:1/b\") persist-name(\"x\")); }};\n\
+         destination named {{ python(class(\"To\") persist-name(\"cache\")); }}; destination plain {{ python(class(\"To\")); }};\n\
+         log {{ source(s); destination(two); destination(named); destination(plain); }};\n"
+    );
+    let penstock = Penstock::start(&lab, &config);
+    let stats = penstock.stats();
+    for line in [
+        "dst.http;two#0;http,http://127.0.0.1:1/a;a;queued;0",
+        "dst.python;named#0;python,cache;a;queued;0",
+        "dst.python;plain#0;python,To;a;queued;0",
+    ] {
+        assert!(stats.lines().any(|l| l == line), "{line}\n{stats}");
+    }
+    penstock.stop();
+}
+
 /// What a source says of an error of transport.
 fn errors(metrics: &str, id: &str, reason: &str) -> Option<u64> {
     let named = format!("reason=\"{reason}\"");

@@ -19,8 +19,8 @@ pub struct Request {
     pub delimited: Option<Arc<Template>>,
     /// In the order in which the plan reads their expansions.
     pub keys: Vec<Arc<Template>>,
-    /// For names.
-    pub address: String,
+    /// Of the servers in their order, for names; one at least.
+    pub addresses: Vec<String>,
 }
 
 /// What requests of one message have beside headers().
@@ -41,7 +41,7 @@ pub fn read(batching: &Batching, r: &mut Reading<'_>) -> Result<Request, Reporte
     let (s, cx) = (r.s, r.cx);
     let body = r.template_or("body", "${MESSAGE}")?;
     let mut reader = Reader { r, keys: Vec::new() };
-    let (urls, address) = reader.urls()?;
+    let (urls, addresses) = reader.urls()?;
     let mut headers = reader.headers()?;
     let is_single = batching.limits.lines <= 1 && batching.limits.bytes == 0;
     if s.bool("msg-data-in-header").unwrap_or(true) && is_single {
@@ -82,12 +82,12 @@ pub fn read(batching: &Batching, r: &mut Reading<'_>) -> Result<Request, Reporte
         network,
     };
     let delimited = reader.delimited(&body, &plan.delimiter)?;
-    Ok(Request { plan, body, delimited, keys: reader.keys, address })
+    Ok(Request { plan, body, delimited, keys: reader.keys, addresses })
 }
 
 impl Reader<'_, '_> {
-    /// The servers, and their names in one text.
-    fn urls(&mut self) -> Result<(Vec<UrlOf>, String), Reported> {
+    /// The servers, and their names.
+    fn urls(&mut self) -> Result<(Vec<UrlOf>, Vec<String>), Reported> {
         let mut texts: Vec<(String, Span)> = Vec::new();
         for text in self.r.s.list("url") {
             match text.text.contains("$(") {
@@ -101,7 +101,7 @@ impl Reader<'_, '_> {
         if texts.is_empty() {
             texts.push(("http://localhost/".to_owned(), self.r.call_span()?));
         }
-        let address = texts.iter().map(|(url, _)| shown(url)).collect::<Vec<_>>().join(",");
+        let addresses = texts.iter().map(|(url, _)| shown(url)).collect();
         let mut urls = Vec::new();
         for (text, span) in texts {
             let template = self.r.compile(&text, span)?;
@@ -117,7 +117,7 @@ impl Reader<'_, '_> {
                 }
             }
         }
-        Ok((urls, address))
+        Ok((urls, addresses))
     }
 
     fn headers(&mut self) -> Result<Vec<(HeaderName, HeaderValueOf)>, Reported> {
