@@ -100,6 +100,7 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
         None => Target::Message,
     };
     if matches!(target, Target::Value(_))
+        && settings.is_set("time-stamp")
         && let Some(at) = settings.span("time-stamp")
     {
         let finding = Diagnostic::warning("A0102", "time-stamp() has no effect beside value()", at);
