@@ -22,29 +22,16 @@ pub(super) enum End {
 }
 
 impl<'c> Paths<'_, 'c> {
-    /// A sequence of items to a sequence of steps. Embedded log paths in a row are one fork.
+    /// A sequence of items to a sequence of steps.
     pub fn items(&mut self, items: &[&'c LogItem], end: End, diags: &mut Diagnostics) -> Vec<Step> {
         let mut steps = Vec::new();
-        let mut forks = Vec::new();
-        let mut at = Span::default();
+        // Embedded log paths and channels come last, if they are there.
+        let last = items.iter().rev().take_while(|item| embedded(item).is_some()).count();
+        let (items, forks) = items.split_at(items.len() - last);
         for (index, item) in items.iter().enumerate() {
-            match item {
-                LogItem::Log(log) => {
-                    if forks.is_empty() {
-                        at = log.span;
-                    }
-                    let branch = self.channel(log, End::Here, diags);
-                    forks.push(branch);
-                    continue;
-                }
-                _ if !forks.is_empty() => {
-                    steps.push(self.fork("log", std::mem::take(&mut forks), at));
-                }
-                _ => {}
-            }
             let from = steps.len();
             self.item(item, &mut steps, diags);
-            let decides = index + 1 == items.len() && end == End::Here;
+            let decides = index + 1 == items.len() && forks.is_empty() && end == End::Here;
             if !decides && is_destination(item) {
                 for step in steps.iter_mut().skip(from) {
                     if let Op::Fork(channels) = &mut step.op {
@@ -54,10 +41,33 @@ impl<'c> Paths<'_, 'c> {
             }
         }
         if !forks.is_empty() {
-            steps.push(self.fork("log", forks, at));
+            steps.push(self.embedded(forks, end, diags));
         }
         note_rows(&mut steps);
         steps
+    }
+
+    /// Embedded log paths and channels: all that stand in a row are one fork, as if a junction were around
+    /// them.
+    fn embedded(&mut self, forks: &[&'c LogItem], end: End, diags: &mut Diagnostics) -> Step {
+        let at = forks.first().map_or_else(Span::default, |item| item.span());
+        if let [LogItem::Channel(path)] = forks {
+            return self.alone(path, at, diags);
+        }
+        let is_beside = end == End::Joined;
+        self.beside += usize::from(is_beside);
+        let paths: Vec<&'c LogPath> = forks.iter().copied().filter_map(embedded).collect();
+        let branches = paths.into_iter().map(|path| self.channel(path, end, diags)).collect();
+        self.beside -= usize::from(is_beside);
+        match end {
+            End::Here => self.fork("log", branches, at),
+            End::Joined => self.join("junction", branches, at),
+        }
+    }
+
+    fn alone(&mut self, path: &'c LogPath, at: Span, diags: &mut Diagnostics) -> Step {
+        let branch = self.channel(path, End::Joined, diags);
+        self.join("channel", vec![branch], at)
     }
 
     pub fn item(&mut self, item: &'c LogItem, steps: &mut Vec<Step>, diags: &mut Diagnostics) {
@@ -101,8 +111,7 @@ impl<'c> Paths<'_, 'c> {
                 }
             }
             LogItem::Channel(path) => {
-                let branch = self.channel(path, End::Joined, diags);
-                steps.push(self.join("channel", vec![branch], item.span()));
+                steps.push(self.alone(path, item.span(), diags));
             }
             LogItem::Log(path) => {
                 let branch = self.channel(path, End::Here, diags);
@@ -280,6 +289,10 @@ impl<'c> Paths<'_, 'c> {
         let made_up = rule.is_none().then(|| self.made_up(own));
         let rule = rule.or(made_up.as_deref());
         let mut steps = Vec::new();
+        // Those of a parser statement follow one another.
+        let is_row = kind == ObjectKind::Rewrite;
+        let last = body.iter().rev().take_while(|item| is_row && embedded(item).is_some()).count();
+        let (body, forks) = body.split_at(body.len() - last);
         for item in body {
             match item {
                 LogItem::Call(call) if kind == ObjectKind::Rewrite => {
@@ -295,6 +308,10 @@ impl<'c> Paths<'_, 'c> {
                 LogItem::Call(call) => steps.extend(self.parser(call, rule, diags)),
                 other => self.item(other, &mut steps, diags),
             }
+        }
+        if !forks.is_empty() {
+            let forks: Vec<&LogItem> = forks.iter().collect();
+            steps.push(self.embedded(&forks, End::Joined, diags));
         }
         steps
     }
@@ -315,6 +332,13 @@ impl<'c> Paths<'_, 'c> {
             wide: None,
         };
         Some(Step::new(Op::Parse(parse), from, call.span))
+    }
+}
+
+fn embedded(item: &LogItem) -> Option<&LogPath> {
+    match item {
+        LogItem::Channel(path) | LogItem::Log(path) => Some(path),
+        _ => None,
     }
 }
 
