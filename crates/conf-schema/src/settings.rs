@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use conf_syntax::{Arg, FilterExpr};
 use diag::Span;
-use encoding_rs::Encoding;
 use record::Zone;
 
+use crate::encoding::Encoding;
 use crate::spec::{Kind, Preset, Table};
 use crate::value::{Change, Pair, Port, Switch, TemplateText, Text, Value};
 
@@ -257,9 +257,9 @@ impl Settings {
         }
     }
 
-    pub fn encoding(&self, name: &str) -> Option<&'static Encoding> {
+    pub fn encoding(&self, name: &str) -> Option<Encoding> {
         match self.find(name) {
-            Found::Value(Value::Encoding(v)) => Some(v),
+            Found::Value(Value::Encoding(v)) => Some(*v),
             other => self.none(name, other),
         }
     }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use conf_syntax::{Arg, FilterExpr, Name};
 use diag::Span;
-use encoding_rs::Encoding;
 use record::Zone;
 
 use crate::Settings;
+use crate::encoding::Encoding;
 
 /// A text with its place.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ pub enum Value {
     Zone(Zone),
     Owner(Change<String>),
     Perm(Change<u32>),
-    Encoding(&'static Encoding),
+    Encoding(Encoding),
     PortNumber(u16),
     PortService(String),
     Filter(FilterExpr),

@@ -15,7 +15,7 @@ use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wire::{Framer, FramerOptions};
+use wire::{Framer, FramerOptions, Framing};
 
 /// Bytes asked for in one read.
 pub const SLAB_BYTES: usize = 256 * 1024;
@@ -94,6 +94,8 @@ pub struct StreamOptions {
     /// `log-iw-size()` when given, of a source without connections: with them they share it, see
     /// [`crate::Share`].
     pub window_messages: Option<usize>,
+    /// What becomes of messages that were found by their lengths.
+    pub decode: Option<Box<dyn Fn(&mut Batch) + Send>>,
     /// `log-fetch-limit()` when given: messages in one turn.
     pub fetch_limit: Option<usize>,
     /// `None` for things that are not connections.
@@ -313,6 +315,11 @@ impl StreamPort {
     fn run(&mut self, mut batch: Batch, bytes: usize, there: usize, began: Instant, cx: &mut PortContext) {
         self.feed.source.counters.truncated.add(self.framer.take_truncated() as usize);
         batch.contexts.push(Arc::clone(&self.context));
+        if let Some(decode) = &self.options.decode
+            && self.framer.framing() == Framing::OctetCounting
+        {
+            decode(&mut batch);
+        }
         self.feed.run(batch, bytes, there >= BUSY_BYTES, began, cx);
     }
 }

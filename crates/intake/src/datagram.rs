@@ -47,7 +47,7 @@ const LAST_BATCHES: usize = 1024;
 pub struct DatagramOptions {
     /// With [`wire::Framing::Datagram`].
     pub framing: FramerOptions,
-    pub encoding: Option<&'static encoding_rs::Encoding>,
+    pub encoding: Option<conf_schema::Encoding>,
     pub window_messages: Option<usize>,
 }
 

@@ -44,7 +44,7 @@ pub struct Accepted {
     pub multi_line: Option<(Mode, String)>,
     pub idle_timeout: Option<Duration>,
     pub fetch_limit: Option<usize>,
-    pub encoding: Option<&'static encoding_rs::Encoding>,
+    pub encoding: Option<conf_schema::Encoding>,
     pub socket: SocketOptions,
     pub permits: Arc<Permits>,
     pub facts: PeerFacts,

@@ -22,7 +22,7 @@ pub struct Reading {
     pub syslog: SyslogOptions,
     pub finish: Finish,
     pub framing: FramerOptions,
-    pub encoding: Option<&'static encoding_rs::Encoding>,
+    pub encoding: Option<conf_schema::Encoding>,
     pub idle_timeout: Option<Duration>,
     /// `log-iw-size()` of a source that reads one thing.
     pub window_messages: Option<usize>,
@@ -248,7 +248,6 @@ pub fn naming(s: &Settings, globals: &Settings) -> Naming {
         expire: seconds("dns-cache-expire", 3600),
         expire_failed: seconds("dns-cache-expire-failed", 60),
         hosts: globals.path("dns-cache-hosts").map(PathBuf::from),
-        custom_domain: globals.text("custom-domain").map(str::to_owned),
     };
     Naming {
         resolver: Resolver::shared(options),

@@ -9,7 +9,7 @@ use wire::FramerOptions;
 
 /// How such bytes are decoded, put together and cut, taken along to the worker that reads them.
 pub struct Unnamed {
-    encoding: Option<&'static encoding_rs::Encoding>,
+    encoding: Option<conf_schema::Encoding>,
     mode: Option<Mode>,
     framing: FramerOptions,
     window_messages: Option<usize>,
@@ -31,7 +31,7 @@ impl Unnamed {
     pub fn wrap(self, mut input: Box<dyn Input>) -> (Box<dyn Input>, StreamOptions) {
         let mut framing = self.framing;
         if let Some(encoding) = self.encoding {
-            input = Box::new(EncodedInput::new(input, encoding));
+            input = Box::new(EncodedInput::new(input, encoding, framing.framing));
         }
         if let Some(mode) = &self.mode {
             let (joined, counted) = JoinedInput::new(input, mode, framing);
@@ -42,6 +42,7 @@ impl Unnamed {
             idle_timeout: None,
             window_messages: self.window_messages,
             fetch_limit: self.fetch_limit,
+            decode: None,
             described: None,
             passes_as: None,
             newcomer: None,

@@ -205,7 +205,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
         configuration.compile_without_references(&template::Identity::new("localhost"));
         return Err(failed(EXIT_CONFIG, configuration.report().trim_end()));
     }
-    let identity = identity::of(&options.state_dir).map_err(|error| {
+    let mut identity = identity::of(&options.state_dir).map_err(|error| {
         failed(EXIT_INIT, &format!("cannot use {}: {error}", options.state_dir.display()))
     })?;
     engine::source::begin_numbers(identity.run_id);
@@ -214,6 +214,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     let Some(plan) = plan else {
         return Err(failed(EXIT_CONFIG, report.trim_end()));
     };
+    identity::rename(&mut identity, &plan.globals);
     let pid_file = options.pid_file.as_deref().and_then(PidFile::open);
     // Before there are threads, each of which would have capabilities of its own.
     privileges::settle(entered, options, &configuration, &plan)

@@ -26,7 +26,6 @@ pub struct DnsOptions {
     pub expire: Duration,
     pub expire_failed: Duration,
     pub hosts: Option<PathBuf>,
-    pub custom_domain: Option<String>,
 }
 
 impl Default for DnsOptions {
@@ -37,7 +36,6 @@ impl Default for DnsOptions {
             expire: Duration::from_secs(3600),
             expire_failed: Duration::from_secs(60),
             hosts: None,
-            custom_domain: None,
         }
     }
 }
@@ -142,15 +140,12 @@ impl Resolver {
         }
     }
 
-    /// Applies use-fqdn(), custom-domain() and normalize-hostnames() to a full name. Numbers stay as they
+    /// Applies use-fqdn() and normalize-hostnames() to a full name. Numbers stay as they
     /// are.
     pub fn shape(&self, name: &str, use_fqdn: bool, normalize: bool) -> String {
         let mut name = match name.parse::<IpAddr>() {
             Ok(_) => return name.to_owned(),
-            Err(_) if use_fqdn => match (&self.0.options.custom_domain, name.split_once('.')) {
-                (Some(domain), _) => format!("{}.{domain}", name.split('.').next().unwrap_or(name)),
-                _ => name.to_owned(),
-            },
+            Err(_) if use_fqdn => name.to_owned(),
             Err(_) => name.split('.').next().unwrap_or(name).to_owned(),
         };
         if normalize {

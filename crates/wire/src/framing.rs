@@ -392,7 +392,7 @@ pub(crate) fn trimmed(text: &[u8], at: usize, mut end: usize) -> usize {
 }
 
 /// What `Auto` means for a connection that begins so; `None` when that is not clear yet.
-fn detect(text: &[u8]) -> Option<Framing> {
+pub fn detect(text: &[u8]) -> Option<Framing> {
     let digits = text.iter().take(COUNT_DIGITS_MAX + 1).take_while(|b| b.is_ascii_digit()).count();
     match text.get(digits) {
         _ if digits > COUNT_DIGITS_MAX => Some(Framing::Lines),

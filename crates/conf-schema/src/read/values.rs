@@ -311,10 +311,11 @@ fn zone(asked: &Asked, arg: &Arg, text: &str) -> Scalar {
 fn encoding(asked: &Asked, arg: &Arg, text: &str) -> Scalar {
     // iconv takes a suffix such as //IGNORE; wrong bytes never stop a message here, so it says nothing new.
     let label = text.split("//").next().unwrap_or(text);
-    encoding_rs::Encoding::for_label(label.as_bytes()).map(Value::Encoding).ok_or_else(|| {
+    crate::Encoding::named(label).map(Value::Encoding).ok_or_else(|| {
         let text = format!("`{}()`: unknown character encoding `{text}`", asked.name);
         Box::new(
-            Diagnostic::error("O0105", text, arg.span).help("as `UTF-8`, `ISO-8859-1`, `GBK`, `UTF-16LE`"),
+            Diagnostic::error("O0105", text, arg.span)
+                .help("as `UTF-8`, `ISO-8859-1`, `GBK`, `UTF-16LE`, `CP850`"),
         )
     })
 }

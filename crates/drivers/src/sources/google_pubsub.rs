@@ -185,7 +185,7 @@ struct PubSubStart {
     pause_max: Duration,
     /// `None`: messages have nothing beside their text.
     prefix: Option<String>,
-    encoding: Option<&'static encoding_rs::Encoding>,
+    encoding: Option<conf_schema::Encoding>,
     window_messages: Option<usize>,
     host: Arc<str>,
     group: Arc<str>,

@@ -165,7 +165,7 @@ struct KafkaStart {
     commit: Duration,
     bookmarks: Bookmarking,
     metadata: bool,
-    encoding: Option<&'static encoding_rs::Encoding>,
+    encoding: Option<conf_schema::Encoding>,
     fetch_limit: usize,
     window_messages: Option<usize>,
     key: String,

@@ -152,7 +152,7 @@ struct MqttStart {
     dial: Arc<Dial>,
     plan: Arc<Subscription>,
     pause_max: Duration,
-    encoding: Option<&'static encoding_rs::Encoding>,
+    encoding: Option<conf_schema::Encoding>,
     window_messages: Option<usize>,
     host: Arc<str>,
     group: Arc<str>,

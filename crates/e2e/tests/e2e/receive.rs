@@ -256,6 +256,65 @@ fn text_in_another_encoding() {
     assert_eq!(lines, ["Nov 11 01:02:03 h a: árvíztűrő"]);
 }
 
+/// Octet counts are of the bytes as they come, whatever becomes of them.
+#[test]
+fn counted_messages_in_another_encoding() {
+    for (source, encoding) in [
+        ("syslog(ip(127.0.0.1) port(%tcp:in%)", "iso-8859-2"),
+        ("network(ip(127.0.0.1) port(%tcp:in%) transport(auto)", "iso-8859-2"),
+        ("network(ip(127.0.0.1) port(%tcp:in%) transport(framed)", "CP852"),
+    ] {
+        let lines = receive(&format!("{source} encoding(\"{encoding}\"));"), 3, |lab| {
+            let mut sender = Sender::tcp(lab.port("in"));
+            let text: &[u8] = if encoding == "CP852" { b"\xfb\x8b" } else { b"\xfb\xf5" };
+            for _ in 0..3 {
+                sender.octets(&[b"<13>Nov 11 01:02:03 h a: ", text].concat());
+            }
+            sender.finish();
+        });
+        assert_eq!(lines, ["Nov 11 01:02:03 h a: űő"; 3], "{source} {encoding}");
+    }
+}
+
+/// A byte order mark says what UTF-16 it is, also of what comes after a restart.
+#[test]
+fn a_file_of_big_endian_utf_16() {
+    let lab = Lab::new();
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
+    std::fs::write(lab.path("in"), utf16("\u{feff}első\nmáso")).unwrap();
+    let config = config("file(\"%dir%/in\" flags(no-parse) encoding(\"UTF-16\"));")
+        .replace("/out\")", "/out\" template(\"$MSG\\n\"))");
+    let mut penstock = Penstock::start(&lab, &config);
+    wait_until("the first line", || lab.lines("out") == ["első"]);
+    penstock.stop();
+    let mut file = std::fs::OpenOptions::new().append(true).open(lab.path("in")).unwrap();
+    file.write_all(&utf16("dik\nharmadik\n")).unwrap();
+    let mut penstock = Penstock::start(&lab, &config);
+    wait_until("all lines", || lab.lines("out") == ["első", "második", "harmadik"]);
+    penstock.stop();
+}
+
+/// The domain is this machine's, and no peer's.
+#[test]
+fn the_domain_of_this_machine() {
+    let lab = Lab::new();
+    let config = "@version: 4.11\noptions { use-fqdn(yes); custom-domain(\"example.com\"); use-dns(persist-only); \
+                  dns-cache-hosts(\"%dir%/hosts\"); };\n\
+                  source s { network(ip(127.0.0.1) port(%tcp:in%)); };\n\
+                  destination d { file(\"%dir%/out\" template(\"$HOST $LOGHOST\\n\")); };\n\
+                  log { source(s); destination(d); };\n";
+    std::fs::write(lab.path("hosts"), "127.0.0.1 peer.example.org peer\n").unwrap();
+    let mut penstock = Penstock::start(&lab, config);
+    send_lines(Sender::tcp(lab.port("in")));
+    penstock.wait_settled(3).assert_nothing_lost();
+    penstock.stop();
+    for line in lab.lines("out") {
+        let (host, loghost) = line.split_once(' ').unwrap();
+        assert_eq!(host, "peer.example.org");
+        assert!(loghost.ends_with(".example.com"), "{loghost}");
+    }
+}
+
 #[test]
 fn many_udp_senders() {
     let lines = receive("udp(ip(127.0.0.1) port(%udp:in%));", 20 * 20, |lab| {

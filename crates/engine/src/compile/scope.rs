@@ -284,7 +284,6 @@ fn name_options(globals: &Settings) -> NameOptions {
             expire: globals.seconds("dns-cache-expire").unwrap_or(presets.expire),
             expire_failed: globals.seconds("dns-cache-expire-failed").unwrap_or(presets.expire_failed),
             hosts: globals.path("dns-cache-hosts").map(Into::into),
-            custom_domain: globals.text("custom-domain").map(str::to_owned),
         },
     }
 }

@@ -1,11 +1,17 @@
 //! `encoding()` of files: decoded line by line, so that every place in the text has its place in the file.
 
-use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+use conf_schema::Encoding;
 use memchr::memchr;
 use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+/// Bytes of the longest byte order mark.
+const MARK_MAX: usize = 4;
 
 pub struct Encoded {
-    encoding: &'static Encoding,
+    encoding: Encoding,
     /// `pad-size()`: bytes of a record; otherwise lines.
     record: Option<usize>,
     /// A line that is longer is decoded in pieces.
@@ -19,7 +25,7 @@ pub struct Encoded {
 }
 
 impl Encoded {
-    pub fn new(encoding: &'static Encoding, record: Option<usize>, line_max: usize) -> Encoded {
+    pub fn new(encoding: Encoding, record: Option<usize>, line_max: usize) -> Encoded {
         Encoded {
             encoding,
             record,
@@ -30,6 +36,16 @@ impl Encoded {
         }
     }
 
+    /// Reading begins in the middle of the file: what its beginning says of the encoding holds there too.
+    pub fn resume(&mut self, file: &File) -> io::Result<()> {
+        if self.encoding.is_open() {
+            let mut beginning = [0; MARK_MAX];
+            let read = file.read_at(&mut beginning, 0)?;
+            self.encoding = self.encoding.of_text(beginning.get(..read).unwrap_or_default());
+        }
+        Ok(())
+    }
+
     /// Where the next bytes of the file go.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.raw
@@ -38,13 +54,19 @@ impl Encoded {
     /// Decodes the complete lines to the end of `text`. `is_start` says that the first of them begins the
     /// file.
     pub fn decode(&mut self, text: &mut Vec<u8>, mut is_start: bool) {
+        if is_start && self.encoding.is_open() {
+            if self.raw.len() < MARK_MAX {
+                return;
+            }
+            self.encoding = self.encoding.of_text(&self.raw);
+        }
         let mut at = 0;
         while let Some(length) = self.next_line(self.raw.get(at..).unwrap_or_default()) {
             let line = self.raw.get(at..at + length).unwrap_or_default();
             let before = text.len();
-            let (decoded, _) = match std::mem::take(&mut is_start) {
-                true => self.encoding.decode_with_bom_removal(line),
-                false => self.encoding.decode_without_bom_handling(line),
+            let decoded = match std::mem::take(&mut is_start) {
+                true => self.encoding.decode_first(line),
+                false => self.encoding.decode(line),
             };
             match self.record {
                 None => text.extend_from_slice(decoded.as_bytes()),
@@ -64,7 +86,7 @@ impl Encoded {
     /// The rest without an end of line.
     pub fn decode_rest(&mut self, text: &mut Vec<u8>) {
         let raw = std::mem::take(&mut self.raw);
-        let (decoded, _) = self.encoding.decode_without_bom_handling(&raw);
+        let decoded = self.encoding.decode(&raw);
         text.extend_from_slice(decoded.as_bytes());
         self.lines.push_back((decoded.len(), raw.len()));
         self.waiting += raw.len();
@@ -102,14 +124,14 @@ impl Encoded {
         if let Some(size) = self.record {
             return (raw.len() >= size).then_some(size);
         }
-        let found = match self.encoding {
-            e if e == UTF_16LE => raw.chunks_exact(2).position(|c| c == b"\n\0").map(|n| n * 2 + 2),
-            e if e == UTF_16BE => raw.chunks_exact(2).position(|c| c == b"\0\n").map(|n| n * 2 + 2),
-            // In every other encoding the byte is a newline wherever it stands.
-            _ => memchr(b'\n', raw).map(|at| at + 1),
+        let newline = self.encoding.newline();
+        let unit = newline.len();
+        let found = match unit {
+            1 => memchr(b'\n', raw).map(|at| at + 1),
+            _ => raw.chunks_exact(unit).position(|c| c == newline).map(|n| (n + 1) * unit),
         };
-        // Even: UTF-16 is not torn apart.
-        found.or_else(|| (raw.len() > self.line_max).then_some(self.line_max & !1))
+        // No unit is torn apart.
+        found.or_else(|| (raw.len() > self.line_max).then_some(self.line_max / unit * unit))
     }
 }
 
@@ -120,7 +142,7 @@ mod tests {
     #[test]
     fn places_in_the_text_are_places_in_the_file() {
         let utf16: Vec<u8> = "\u{feff}é\n€uro\nrest".encode_utf16().flat_map(u16::to_le_bytes).collect();
-        let mut encoded = Encoded::new(UTF_16LE, None, 1000);
+        let mut encoded = Encoded::new(Encoding::UTF_16LE, None, 1000);
         let mut text = Vec::new();
         for (at, byte) in utf16.iter().enumerate() {
             encoded.buffer().push(*byte);
@@ -137,8 +159,27 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_says_what_the_encoding_is_also_in_the_middle() {
+        let raw: Vec<u8> = "\u{feff}é\n€\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
+        let open = Encoding::named("UTF-16").expect("known");
+        let (mut encoded, mut text) = (Encoded::new(open, None, 1000), Vec::new());
+        for byte in &raw {
+            encoded.buffer().push(*byte);
+            encoded.decode(&mut text, text.is_empty());
+        }
+        assert_eq!(String::from_utf8(std::mem::take(&mut text)).expect("utf-8"), "é\n€\n");
+        let mut file = tempfile::tempfile().expect("a file");
+        std::io::Write::write_all(&mut file, &raw).expect("written");
+        let mut resumed = Encoded::new(open, None, 1000);
+        resumed.resume(&file).expect("read");
+        resumed.buffer().extend_from_slice(raw.get(6..).expect("the second line"));
+        resumed.decode(&mut text, false);
+        assert_eq!(String::from_utf8(text).expect("utf-8"), "€\n");
+    }
+
+    #[test]
     fn records_of_one_size() {
-        let mut encoded = Encoded::new(encoding_rs::WINDOWS_1252, Some(4), 1000);
+        let mut encoded = Encoded::new(Encoding::LATIN_1, Some(4), 1000);
         encoded.buffer().extend_from_slice(b"\xe9\0\0\0ab\ncd");
         let mut text = Vec::new();
         encoded.decode(&mut text, true);

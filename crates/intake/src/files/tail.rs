@@ -6,7 +6,7 @@ use super::identity::{Head, Position};
 use super::seam::{Before, Got, Seam};
 use crate::cut::{Cutter, decoded};
 use crate::multi_line::Mode;
-use encoding_rs::Encoding;
+use conf_schema::Encoding;
 use record::Span;
 use std::fs::File;
 use std::io;
@@ -18,7 +18,7 @@ use wire::{FramerOptions, Framing};
 pub struct TailOptions {
     pub framing: FramerOptions,
     pub multi_line: Option<Mode>,
-    pub encoding: Option<&'static Encoding>,
+    pub encoding: Option<Encoding>,
 }
 
 /// Where to begin in a file.
@@ -65,11 +65,14 @@ impl Tail {
             Begin::At(position) if position.is_in(&file)? => position.offset,
             Begin::At(_) => 0,
         };
-        let (cutter, encoded) = cutter(options);
+        let (cutter, mut encoded) = cutter(options);
         let mut head = Head::default();
         // What begins at the start is read there anyway.
         if offset > 0 {
             head.check(&file)?;
+            if let Some(encoded) = &mut encoded {
+                encoded.resume(&file)?;
+            }
         }
         let options = Arc::clone(options);
         let (seam, kept) = (Seam::default(), Vec::new());

@@ -75,7 +75,7 @@ mod tests {
     use proptest::prelude::*;
     use wire::{FramerOptions, Framing};
 
-    fn options(encoding: Option<&'static encoding_rs::Encoding>) -> TailOptions {
+    fn options(encoding: Option<conf_schema::Encoding>) -> TailOptions {
         let framing = FramerOptions {
             framing: Framing::Lines,
             log_msg_size: 40,
@@ -112,7 +112,7 @@ mod tests {
             let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
             let (options, bytes) = match is_utf16 {
                 false => (options(None), text.clone().into_bytes()),
-                true => (options(Some(encoding_rs::UTF_16LE)), text.encode_utf16().flat_map(u16::to_le_bytes).collect()),
+                true => (options(Some(conf_schema::Encoding::UTF_16LE)), text.encode_utf16().flat_map(u16::to_le_bytes).collect()),
             };
             let whole = read(&options, 0, &[&bytes]).0;
             let (mut pieces, mut rest) = (Vec::new(), bytes.as_slice());

@@ -3,7 +3,7 @@
 
 use super::permits::Permit;
 use super::{Accepted, register};
-use crate::encoding::EncodedInput;
+use crate::encoding::{EncodedInput, of_frames};
 use crate::input::FdInput;
 use crate::joined::JoinedInput;
 use crate::proxied;
@@ -17,6 +17,7 @@ use mio::{Interest, Token};
 use record::Context;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
+use wire::Framing;
 
 /// A protocol that answers its peers: has a port of its own for each connection, over bytes that are in the
 /// clear.
@@ -99,15 +100,27 @@ impl HandOff {
 impl Joined {
     /// Reads messages, one after the other.
     pub fn stream(mut self, cx: &PortContext, token: Token) -> Box<dyn Port> {
-        if let Some(encoding) = self.accepted.encoding {
-            self.input = Box::new(EncodedInput::new(self.input, encoding));
+        let framing = self.framing();
+        if let Some(encoding) = self.accepted.encoding
+            && framing != Framing::OctetCounting
+        {
+            self.input = Box::new(EncodedInput::new(self.input, encoding, framing));
         }
         self.decoded(cx, token, false)
+    }
+
+    /// How messages are told apart in the bytes as they come. Lines are put together of text.
+    fn framing(&self) -> Framing {
+        match self.accepted.multi_line {
+            Some(_) => Framing::Lines,
+            None => self.accepted.framing.framing,
+        }
     }
 
     /// The same of bytes in the encoding of this program. `between`: with multi-line-mode(), they begin in
     /// what is part of no message.
     pub fn decoded(self, cx: &PortContext, token: Token, between: bool) -> Box<dyn Port> {
+        let decode = self.accepted.encoding.and_then(|encoding| of_frames(encoding, self.framing()));
         let Joined { mut input, source, accepted, context, described, permit } = self;
         let mut framing = accepted.framing;
         if let Some((mode, _)) = &accepted.multi_line {
@@ -120,6 +133,7 @@ impl Joined {
         let options = StreamOptions {
             framing,
             idle_timeout: accepted.idle_timeout,
+            decode,
             window_messages: None,
             fetch_limit: accepted.fetch_limit,
             described: Some(described),

@@ -25,7 +25,7 @@ pub struct Messages {
     prefix: Option<String>,
     /// In front of those of attributes.
     attribute_prefix: String,
-    encoding: Option<&'static encoding_rs::Encoding>,
+    encoding: Option<conf_schema::Encoding>,
     /// The program that the names were looked up for.
     program: Option<Arc<Program>>,
     names: Names,
@@ -36,7 +36,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    pub fn new(prefix: Option<&str>, encoding: Option<&'static encoding_rs::Encoding>) -> Messages {
+    pub fn new(prefix: Option<&str>, encoding: Option<conf_schema::Encoding>) -> Messages {
         Messages {
             prefix: prefix.map(str::to_owned),
             attribute_prefix: format!("{}attributes.", prefix.unwrap_or_default()),
@@ -76,7 +76,7 @@ impl Messages {
     pub fn append(&mut self, batch: &mut Batch, received: &Received<'_>) {
         let span = match self.encoding {
             None => batch.append(received.data),
-            Some(encoding) => batch.append(encoding.decode_without_bom_handling(received.data).0.as_bytes()),
+            Some(encoding) => batch.append(encoding.decode(received.data).as_bytes()),
         };
         let index = batch.records.len();
         batch.records.push(Record::new(span));

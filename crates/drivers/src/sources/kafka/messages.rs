@@ -24,7 +24,7 @@ struct Names {
 
 pub struct Messages {
     metadata: bool,
-    encoding: Option<&'static encoding_rs::Encoding>,
+    encoding: Option<conf_schema::Encoding>,
     /// The program that the names were looked up for.
     program: Option<Arc<Program>>,
     names: Names,
@@ -39,7 +39,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    pub fn new(metadata: bool, encoding: Option<&'static encoding_rs::Encoding>) -> Messages {
+    pub fn new(metadata: bool, encoding: Option<conf_schema::Encoding>) -> Messages {
         Messages {
             metadata,
             encoding,
@@ -156,10 +156,10 @@ impl Messages {
 }
 
 /// Turns the values into UTF-8.
-fn decode(batch: &mut Batch, first: usize, encoding: &'static encoding_rs::Encoding) {
+fn decode(batch: &mut Batch, first: usize, encoding: conf_schema::Encoding) {
     for index in first..batch.records.len() {
         let Some(frame) = batch.records.get(index).map(|record| record.frame) else { return };
-        let text = encoding.decode_without_bom_handling(batch.bytes(frame)).0.into_owned();
+        let text = encoding.decode(batch.bytes(frame)).into_owned();
         let span = batch.append(text.as_bytes());
         if let Some(record) = batch.records.get_mut(index) {
             record.frame = span;

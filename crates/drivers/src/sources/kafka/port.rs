@@ -51,7 +51,7 @@ pub struct Parts {
     pub commit: Duration,
     pub bookmarks: Bookmarking,
     pub metadata: bool,
-    pub encoding: Option<&'static encoding_rs::Encoding>,
+    pub encoding: Option<conf_schema::Encoding>,
     pub fetch_limit: usize,
     pub window_messages: Option<usize>,
     pub key: String,

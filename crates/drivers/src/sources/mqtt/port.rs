@@ -26,7 +26,7 @@ pub struct Parts {
     pub dial: Arc<Dial>,
     pub plan: Arc<Subscription>,
     pub pause_max: Duration,
-    pub encoding: Option<&'static encoding_rs::Encoding>,
+    pub encoding: Option<conf_schema::Encoding>,
     /// The name of the value with the topic.
     pub topic: Option<NameId>,
     pub window_messages: Option<usize>,
@@ -185,11 +185,11 @@ fn append(
     batch: &mut Batch,
     message: &Message<'_>,
     topic: Option<NameId>,
-    encoding: Option<&'static encoding_rs::Encoding>,
+    encoding: Option<conf_schema::Encoding>,
 ) {
     let span = match encoding {
         None => batch.append(message.text),
-        Some(encoding) => batch.append(encoding.decode_without_bom_handling(message.text).0.as_bytes()),
+        Some(encoding) => batch.append(encoding.decode(message.text).as_bytes()),
     };
     let index = batch.records.len();
     batch.records.push(Record::new(span));

@@ -16,7 +16,7 @@ const RAW: i64 = 2;
 pub struct Making {
     pub syslog: SyslogOptions,
     /// Of texts that are parsed.
-    pub encoding: Option<&'static encoding_rs::Encoding>,
+    pub encoding: Option<conf_schema::Encoding>,
     pub context: Arc<Context>,
     /// HOST of messages that have none.
     pub host: Arc<str>,
@@ -29,7 +29,7 @@ impl Making {
     /// What is other where a reload has changed it.
     pub fn described(&self) -> String {
         let SyslogOptions { recv_zone, check_hostname, check_program, keep_timestamp, .. } = &self.syslog;
-        let encoding = self.encoding.map(encoding_rs::Encoding::name);
+        let encoding = self.encoding.map(conf_schema::Encoding::name);
         format!(
             "{} {:?} {recv_zone:?} {check_hostname} {check_program} {keep_timestamp} {encoding:?} {:?}",
             self.host, self.syslog, self.templates
@@ -137,7 +137,7 @@ impl Maker {
 
     fn parse(&mut self, batch: &mut Batch, index: usize, text: &[u8]) {
         let frame = match self.making.encoding {
-            Some(encoding) => batch.append(encoding.decode(text).0.as_bytes()),
+            Some(encoding) => batch.append(encoding.decode_first(text).as_bytes()),
             None => batch.append(text),
         };
         if let Some(record) = batch.records.get_mut(index) {

@@ -12,7 +12,6 @@ use engine::{Feed, Read};
 use intake::farewell::Farewell;
 use intake::listener::{Joined, MADE_ROOM, Permit};
 use record::{Batch, Context, Record, Span};
-use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,7 +45,7 @@ pub struct RelpPort {
     idle_timeout: Option<Duration>,
     fetch_limit: Option<usize>,
     empty_lines: bool,
-    encoding: Option<&'static encoding_rs::Encoding>,
+    encoding: Option<conf_schema::Encoding>,
     began: Instant,
     last_read: Instant,
     /// No message has come yet.
@@ -198,7 +197,7 @@ impl RelpPort {
             Err(error) => wrong = Some(error.to_string()),
         }
         if let Some(encoding) = self.encoding {
-            decode(encoding, batch);
+            intake::encoding::decode_frames(encoding, batch);
         }
         (runs, wrong.map_or(Ok(()), Err))
     }
@@ -237,21 +236,6 @@ impl RelpPort {
         }
         let usable = send(&mut *self.input, &mut self.out);
         !usable || self.answers.is_undone() || (self.phase == Phase::Closed && self.out.is_empty())
-    }
-}
-
-/// Messages in another character set. Frames count the bytes of that one, so this comes after they were
-/// found.
-fn decode(encoding: &'static encoding_rs::Encoding, batch: &mut Batch) {
-    for at in 0..batch.records.len() {
-        let Some(span) = batch.records.get(at).map(|record| record.frame) else { continue };
-        let (text, _) = encoding.decode_without_bom_handling(span.of(&batch.text));
-        if let Cow::Owned(text) = text {
-            let span = batch.append(text.as_bytes());
-            if let Some(record) = batch.records.get_mut(at) {
-                *record = Record::new(span);
-            }
-        }
     }
 }
 

@@ -74,7 +74,8 @@ fn a_position_in_another_encoding() {
     let dir = tempfile::tempdir().expect("folder");
     let path = dir.path().join("f");
     std::fs::write(&path, b"caf\xe9\nth\xe9").expect("write");
-    let options = Arc::new(TailOptions { encoding: Some(encoding_rs::WINDOWS_1252), ..(*options()).clone() });
+    let options =
+        Arc::new(TailOptions { encoding: Some(conf_schema::Encoding::LATIN_1), ..(*options()).clone() });
     let mut tail = Tail::new(File::open(&path).expect("open"), Begin::Start, &options).expect("tail");
     assert_eq!(lines(&mut tail), ["café"]);
     assert_eq!(tail.position().offset, 5);
@@ -99,7 +100,7 @@ fn what_a_truncation_takes_is_known_from_the_first_read_on() {
 fn reading_finds_a_file_that_was_written_anew() {
     let dir = tempfile::tempdir().expect("folder");
     let path = dir.path().join("f");
-    for encoding in [None, Some(encoding_rs::WINDOWS_1252)] {
+    for encoding in [None, Some(conf_schema::Encoding::LATIN_1)] {
         let options = Arc::new(TailOptions { encoding, ..(*options()).clone() });
         let written = |text: &str| std::fs::write(&path, text).expect("write");
         written("one\ntwo\nthr");

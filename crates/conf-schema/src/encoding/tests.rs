@@ -1,0 +1,74 @@
+use super::*;
+
+fn named(label: &str) -> Encoding {
+    Encoding::named(label).unwrap_or_else(|| panic!("there is no {label}"))
+}
+
+/// A text decoded at once, and in pieces of every length, which comes to the same.
+fn decoded(label: &str, raw: &[u8]) -> String {
+    let whole = named(label).decode(raw).into_owned();
+    for size in 1..=raw.len() {
+        let (mut decoder, mut text) = (named(label).decoder(), Vec::new());
+        raw.chunks(size).for_each(|piece| decoder.decode(piece, &mut text));
+        decoder.end(&mut text);
+        assert_eq!(String::from_utf8(text).expect("utf-8"), whole, "{label} in pieces of {size}");
+    }
+    whole
+}
+
+#[test]
+fn encodings_of_iso_keep_their_controls() {
+    assert_eq!(decoded("iso-8859-1", b"x\x80\x9f\xa0\xe9"), "x\u{80}\u{9f}\u{a0}é");
+    assert_eq!(decoded("latin1", b"\xff"), "ÿ");
+    assert_eq!(decoded("ISO-8859-9", b"\x80\xdd\xfd"), "\u{80}İı");
+    assert_eq!(decoded("TIS-620", b"\x85\xa1"), "\u{85}ก");
+    assert_eq!(decoded("windows-1252", b"x\x80"), "x€");
+    assert_eq!(decoded("CP1252", b"x\x80"), "x€");
+}
+
+#[test]
+fn pages_of_dos() {
+    assert_eq!(decoded("CP437", b"A\x81\xe1\xfe"), "Aüß■");
+    assert_eq!(decoded("ibm850", b"\x84\xb5"), "äÁ");
+    assert_eq!(decoded("852", b"\x8b\xfb"), "őű");
+    assert_eq!(named("IBM-852").name(), "CP852");
+    assert_eq!(decoded("CP866", b"\x8f"), "П");
+    assert_eq!(Encoding::named("CP999"), None);
+}
+
+#[test]
+fn other_names_of_the_encodings_of_windows() {
+    for (label, name) in [
+        ("CP932", "Shift_JIS"),
+        ("CP949", "EUC-KR"),
+        ("UHC", "EUC-KR"),
+        ("CP936", "GBK"),
+        ("CP874", "windows-874"),
+        ("UCS-2LE", "UTF-16LE"),
+        ("utf8", "UTF-8"),
+    ] {
+        assert_eq!(named(label).name(), name, "{label}");
+    }
+}
+
+#[test]
+fn a_mark_says_the_order() {
+    assert_eq!(decoded("UTF-16", b"\xfe\xff\0a\x01\x51"), "aő");
+    assert_eq!(decoded("utf16", b"\xff\xfea\0\x51\x01"), "aő");
+    assert_eq!(decoded("UTF-16", b"a\0\x51\x01"), "aő");
+    assert_eq!(decoded("UTF-32", b"\0\0\xfe\xff\0\0\0a\0\x01\xf6\0"), "a\u{1f600}");
+    assert_eq!(decoded("UTF-32", b"a\0\0\0"), "a");
+    assert_eq!(decoded("UTF-32LE", b"\0\xf6\x01\0\xff\xff\xff\xff\xff"), "\u{1f600}\u{fffd}\u{fffd}");
+    assert_eq!(decoded("UTF-16", b""), "");
+    assert_eq!(decoded("UTF-16", b"\xfe"), "\u{fffd}");
+    let big = named("UTF-16").of_text(b"\xfe\xff");
+    assert_eq!((big, big.newline()), (Encoding::UTF_16BE, &b"\0\n"[..]));
+    assert!(named("UTF-16").is_open() && !big.is_open());
+}
+
+#[test]
+fn a_mark_is_no_text_at_the_beginning() {
+    assert_eq!(named("utf-8").decode_first("\u{feff}a".as_bytes()), "a");
+    assert_eq!(named("UTF-16LE").decode_first(b"\xff\xfea\0"), "a");
+    assert_eq!(named("UTF-16LE").decode(b"\xff\xfea\0"), "\u{feff}a");
+}
