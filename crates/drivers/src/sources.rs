@@ -8,6 +8,7 @@ mod google_pubsub;
 mod hec;
 mod internal;
 mod journal;
+mod json_string;
 #[cfg(feature = "kafka")]
 mod kafka;
 #[cfg(feature = "mqtt")]

@@ -1,6 +1,7 @@
 //! The lines of a `_bulk`: an action, then its document.
 
 use super::reply::{self, Refusal, Told};
+use crate::sources::json_string::string;
 use http_server::{Answer, Bytes};
 use intake::requests::{Fate, Filling, Load};
 use record::{Batch, NameId, Record, Span, ValueType};
@@ -162,15 +163,6 @@ impl Load for Documents {
 
 fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
-}
-
-/// The text of a JSON string with its quotes; of anything else that text.
-fn string(raw: &str) -> Cow<'_, str> {
-    match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        Some(plain) if !plain.contains('\\') => plain.into(),
-        Some(_) => serde_json::from_str::<String>(raw).unwrap_or_default().into(),
-        None => raw.into(),
-    }
 }
 
 /// For a document that comes without: when it came, and a number.

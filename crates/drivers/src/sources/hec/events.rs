@@ -5,6 +5,7 @@ use super::message::{self, EventFacts, Names};
 use super::replies::{
     BUSY, EVENT_BLANK, EVENT_REQUIRED, INDEXED_FIELDS, INVALID_FORMAT, NO_DATA, Reply, SUCCESS,
 };
+use crate::sources::json_string::string;
 use http_server::{Answer, Bytes};
 use intake::requests::{Fate, Filling, Load};
 use record::Batch;
@@ -55,7 +56,7 @@ fn append(
     let mut facts = general.clone();
     let (mut event, mut fields) = (None, None);
     for (name, raw) in Members::of(text).into_iter().flatten() {
-        let said = || Some(message::string(raw).into_owned()).filter(|_| raw != "null");
+        let said = || Some(string(raw).into_owned()).filter(|_| raw != "null");
         match name {
             "event" => event = Some(raw),
             "fields" => fields = Some(raw),
@@ -63,12 +64,12 @@ fn append(
             "index" => facts.index = said(),
             "source" => facts.source = said(),
             "sourcetype" => facts.sourcetype = said(),
-            "time" => facts.time = message::time(&message::string(raw)),
+            "time" => facts.time = message::time(&string(raw)),
             _ => {}
         }
     }
     let event = event.filter(|raw| *raw != "null").ok_or(EVENT_REQUIRED)?;
-    let text = message::string(event);
+    let text = string(event);
     if text.is_empty() {
         return Err(EVENT_BLANK);
     }
@@ -82,7 +83,7 @@ fn append(
     let index = message::append(batch, text.as_bytes(), &facts, names, filling);
     for (name, raw) in fields.and_then(Members::of).into_iter().flatten() {
         let quoted = format!("\"{name}\"");
-        let key = if name.contains('\\') { message::string(&quoted) } else { name.into() };
+        let key = if name.contains('\\') { string(&quoted) } else { name.into() };
         message::set_field(batch, index, names, &key, raw);
     }
     Ok(())
@@ -155,6 +156,13 @@ mod tests {
         let id = record::lookup(name).or_else(|| batch.names.known(name));
         let value = id.and_then(|id| batch.value(&batch.records[index], id));
         value.map(|value| String::from_utf8_lossy(value.bytes).into_owned()).unwrap_or_default()
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_costs_no_event() {
+        let (batch, events, _) = filled("{\"event\":\"a\\ud800b\"}{\"event\":\"c\"}", 10);
+        assert_eq!((events.events, events.wrong), (2, None));
+        assert_eq!(value(&batch, 0, "MESSAGE"), "a\u{fffd}b");
     }
 
     #[test]

@@ -27,6 +27,7 @@ enum Service {
 }
 
 fn place(path: &str) -> Option<Service> {
+    let path = path.strip_suffix('/').unwrap_or(path);
     Some(match path.strip_prefix("/services/collector")? {
         "" | "/event" | "/event/1.0" => Service::Event,
         "/raw" | "/raw/1.0" => Service::Raw,
@@ -134,16 +135,19 @@ fn at_once(answer: Answer) -> Later {
 impl Handler for Collector {
     fn admit(&self, head: &Head) -> Result<(), Answer> {
         let Some(place) = place(head.path()) else { return Err(Answer::text(404, "there is nothing here")) };
-        if place == Service::Health {
-            return match *head.method() {
-                Method::GET | Method::HEAD => Ok(()),
-                _ => Err(Answer::text(405, "not with this method").with(header::ALLOW, "GET, HEAD")),
-            };
+        let allowed = match place {
+            Service::Health => "GET, HEAD, OPTIONS",
+            _ => "POST, OPTIONS",
+        };
+        match (head.method(), place) {
+            // Docker asks so, without a token, whether there is a collector, before it starts a container.
+            (&Method::OPTIONS, _) => Err(Answer::text(200, allowed).with(header::ALLOW, allowed)),
+            (&Method::GET | &Method::HEAD, Service::Health) => Ok(()),
+            (&Method::POST, service) if service != Service::Health => {
+                self.may_send(head).map_err(Reply::answer)
+            }
+            _ => Err(Answer::text(405, "not with this method").with(header::ALLOW, allowed)),
         }
-        if *head.method() != Method::POST {
-            return Err(Answer::text(405, "not with this method").with(header::ALLOW, "POST"));
-        }
-        self.may_send(head).map_err(Reply::answer)
     }
 
     fn answer(&self, request: Request) -> Later {

@@ -1,5 +1,6 @@
 //! One event as a message.
 
+use crate::sources::json_string::string;
 use intake::requests::Filling;
 use record::{Batch, NameId, Record, Span, Stamp, ValueType};
 
@@ -89,15 +90,6 @@ pub fn set_field(batch: &mut Batch, index: usize, names: &Names, key: &str, raw:
     true
 }
 
-/// The text of a JSON string with its quotes; of anything else that text.
-pub fn string(raw: &str) -> std::borrow::Cow<'_, str> {
-    match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        Some(plain) if !plain.contains('\\') => plain.into(),
-        Some(_) => serde_json::from_str::<String>(raw).unwrap_or_default().into(),
-        None => raw.into(),
-    }
-}
-
 /// Seconds since 1970 with a fraction, or milliseconds where they cannot be seconds.
 pub fn time(text: &str) -> Option<Stamp> {
     const MILLIS_FROM: i64 = 100_000_000_000;
@@ -140,12 +132,5 @@ mod tests {
         check("99999999999999999999999", None);
         check("1.2.3", None);
         check("NaN", None);
-    }
-
-    #[test]
-    fn strings() {
-        assert_eq!(string("\"a\""), "a");
-        assert_eq!(string("\"a\\n\\u00e9\""), "a\n\u{e9}");
-        assert_eq!(string("5"), "5");
     }
 }
