@@ -2,7 +2,7 @@
 
 use super::own;
 use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
-use record::{Batch, Flags, NameId, Record, Stamp};
+use record::{Batch, Flags, NameId, Record};
 use std::collections::HashMap;
 use template::Identity;
 
@@ -20,9 +20,7 @@ pub struct Suppress {
 #[derive(Default)]
 pub struct Repeats {
     fields: [Vec<u8>; 4],
-    stamp: Stamp,
     pri: u16,
-    flags: Flags,
     /// Seconds since 1970 when it came; 0 is no message.
     came: i64,
     count: u64,
@@ -67,7 +65,7 @@ impl Repeats {
             last.clear();
             last.extend_from_slice(field(batch, record, *name));
         }
-        (self.stamp, self.pri, self.flags) = (record.stamp, record.pri, record.flags);
+        self.pri = record.pri;
         (self.came, self.count) = (batch.received.secs, 0);
     }
 
@@ -91,9 +89,10 @@ impl Repeats {
         Some(own::message(&note, |batch, record| {
             record.host = batch.append(host);
             record.program = batch.append(program);
-            (record.stamp, record.pri) = (self.stamp, self.pri);
-            // Nothing of the original but its origin: no raw text, no parsed header.
-            record.flags = Flags(self.flags.0 & (Flags::LOCAL.0 | Flags::INTERNAL.0 | Flags::UTF8.0));
+            // A message of this program, of now, as in syslog-ng: the rest of the original is not in it.
+            record.pid = batch.append(std::process::id().to_string().as_bytes());
+            record.pri = self.pri;
+            record.flags = Flags(Flags::LOCAL.0 | Flags::INTERNAL.0);
         }))
     }
 }

@@ -181,6 +181,22 @@ fn repetitions_are_counted() {
 }
 
 #[test]
+fn the_count_of_repetitions_is_a_message_of_this_program() {
+    let mut writer = writer("$UNIXTIME $HOST $PROGRAM $PID $SEQNUM $MSG\n");
+    writer.suppress = Some(Suppress::new(10));
+    let written = Written::new(writer);
+    let text = written.deliver(batch(&["h|p|x", "h|p|x", "h|p|y"], 1000, Flags::default()));
+    let note = text.lines().nth(1).expect("a note");
+    let (stamp, rest) = note.split_once(' ').expect("a stamp");
+    assert!(stamp.parse::<i64>().expect("a number") > 1_700_000_000, "{note}");
+    let id = std::process::id();
+    assert_eq!(
+        rest,
+        format!("h p {id} 1 Last message 'x' repeated 1 times, suppressed by syslog-ng on collector")
+    );
+}
+
+#[test]
 fn marks_come_by_the_clock_and_those_of_others_are_dropped() {
     let marked = |mode| {
         let mut writer = writer("<$PRI>$HOST $MSG\n");
