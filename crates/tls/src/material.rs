@@ -5,6 +5,7 @@ use rustls_pki_types::pem::{Error as PemError, PemObject};
 use rustls_pki_types::{CertificateDer, CertificateRevocationListDer};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use webpki::{BorrowedCertRevocationList, Error};
 
 /// Files read from `ca-dir()` or `crl-dir()`.
 const FILES_MAX: usize = 10_000;
@@ -46,7 +47,9 @@ pub fn revocation_lists(dir: Option<&Path>) -> Result<Vec<CertificateRevocationL
     let mut found = Vec::new();
     for path in files(dir)? {
         let lists: Result<Vec<_>, _> = CertificateRevocationListDer::pem_slice_iter(&read(&path)?).collect();
-        found.extend(lists.map_err(|error| wrong(&path, "revocation list", &error))?);
+        let lists = lists.map_err(|error| wrong(&path, "revocation list", &error))?;
+        lists.iter().try_for_each(|list| usable(&path, list))?;
+        found.extend(lists);
     }
     // Hash links name the same lists again.
     found.sort_by(|a, b| a.as_ref().cmp(b.as_ref()));
@@ -57,6 +60,20 @@ pub fn revocation_lists(dir: Option<&Path>) -> Result<Vec<CertificateRevocationL
         }
         _ => Ok(found),
     }
+}
+
+/// Whether the library takes the list; the error says which file it is in, and what is missing there.
+fn usable(path: &Path, list: &CertificateRevocationListDer<'_>) -> Result<(), Fault> {
+    let Err(error) = BorrowedCertRevocationList::from_der(list) else { return Ok(()) };
+    let reason = match error {
+        Error::UnsupportedCrlVersion | Error::MalformedExtensions | Error::BadDer => {
+            "it is of version 1, has no number, which RFC 5280 wants, or is damaged: with openssl, make it anew \
+             with `crl_extensions` (`authorityKeyIdentifier=keyid:always`) and `crlnumber` in its configuration"
+                .to_owned()
+        }
+        other => other.to_string(),
+    };
+    Err(Fault::misconfigured(format!("the revocation list in {} cannot be used: {reason}", path.display())))
 }
 
 fn files(dir: Option<&Path>) -> Result<Vec<PathBuf>, Fault> {

@@ -109,7 +109,8 @@ fn certificate(error: &CertificateError) -> String {
         }
         CertificateError::NotValidForName => "it belongs to another host",
         CertificateError::NotValidForNameContext { expected, presented } => {
-            let names = if presented.is_empty() { "none".to_owned() } else { presented.join(", ") };
+            let names: Vec<&str> = presented.iter().map(|name| bare(name)).collect();
+            let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             return format!(
                 "it belongs to another host: `{}` is wanted, its names: {names}",
                 expected.to_str()
@@ -186,6 +187,11 @@ fn alert_text(alert: AlertDescription) -> String {
         other => return format!("{other:?}"),
     }
     .to_owned()
+}
+
+/// The name in `DnsName("name")`, as the library writes it.
+fn bare(name: &str) -> &str {
+    name.split_once('"').and_then(|(_, rest)| rest.rsplit_once('"')).map_or(name, |(name, _)| name)
 }
 
 pub fn builder(error: &VerifierBuilderError) -> Fault {

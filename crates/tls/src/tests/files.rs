@@ -19,6 +19,17 @@ fn copied(folder: &Path, name: &str) -> PathBuf {
     to
 }
 
+/// `no-number.crl` is what a builder of certificates made without extensions.
+#[test]
+fn a_revocation_list_without_a_number_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = copied(folder.path(), "no-number.crl");
+    let server = Options { crl_dir: Some(folder.path().to_owned()), ..world().server() };
+    let error = Acceptor::load(&server).err().expect("refused");
+    assert!(error.said().contains(&path.display().to_string()), "{error}");
+    assert!(error.said().contains("has no number"), "{error}");
+}
+
 fn state(path: &Path) -> Option<State> {
     states().into_iter().find(|(file, _)| file == path).map(|(_, state)| state)
 }
