@@ -31,7 +31,7 @@ import (
 // Each of these is one choice; every combination of them is rendered.
 var choices = [][]string{
 	{"agent: {enabled: false}", "agent: {podMetadata: false, sandbox: if-possible, linkedFolders: [/var/log/pods], podLabels: {a: b}, nodeSelector: {kubernetes.io/os: linux}}",
-		"agent: {priorityClassName: high, extraEnv: [{name: A, value: b}], affinity: {nodeAffinity: {}}, extraConfig: \"source s_more { internal(); };\"}"},
+		"agent: {priorityClassName: high, extraEnv: [{name: A, value: b}], extraVolumes: [{name: siem, secret: {secretName: siem}}], extraVolumeMounts: [{name: siem, mountPath: /run/secrets/siem, readOnly: true}], affinity: {nodeAffinity: {}}, extraConfig: \"source s_more { internal(); };\"}"},
 	{"aggregator: {enabled: false}",
 		"aggregator: {replicas: 3, destination: \"network(\\\"siem.example.com\\\" port(514) disk-buffer(reliable(yes) capacity-bytes(10GiB)));\"}",
 		"aggregator: {persistence: {enabled: false}, service: {type: LoadBalancer, externalTrafficPolicy: Local, loadBalancerSourceRanges: [10.0.0.0/8], annotations: {a: b}}}",

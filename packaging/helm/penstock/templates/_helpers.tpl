@@ -51,6 +51,17 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- default (printf "%s-console" (include "penstock.fullname" .)) .Values.console.existingSecret -}}
 {{- end -}}
 
+{{/* Names by which the console is asked within the cluster: those of its services, and yours. */}}
+{{- define "penstock.hosts" -}}
+{{- $hosts := list -}}
+{{- range $service := list "agent-pods" "aggregator-pods" -}}
+{{- $name := printf "%s-%s" (include "penstock.fullname" $) $service -}}
+{{- $hosts = concat $hosts (list $name (printf "%s.%s" $name $.Release.Namespace) (printf "%s.%s.svc" $name $.Release.Namespace)) -}}
+{{- $hosts = append $hosts (printf "%s.%s.svc.cluster.local" $name $.Release.Namespace) -}}
+{{- end -}}
+{{- concat $hosts .Values.console.hosts | toJson -}}
+{{- end -}}
+
 {{/* What every generated configuration begins with: (dict "root" . "sandbox" "no" "read" (list)) */}}
 {{- define "penstock.options" -}}
 @version: 4.26
@@ -62,6 +73,7 @@ options {
     sandbox-read({{ . | quote }});
     {{- end }}
     console(ip("0.0.0.0") port({{ .root.Values.console.port }}) token("`file:/run/penstock/console/token`")
+            hosts({{ range include "penstock.hosts" .root | fromJsonArray }}{{ . | quote }} {{ end }})
             degraded-is-ready({{ ternary "yes" "no" .root.Values.console.degradedIsReady }})
             tls(key-file("/run/penstock/console/tls.key") cert-file("/run/penstock/console/tls.crt") peer-verify(no)));
 };
