@@ -8,18 +8,19 @@ mod findings;
 mod help;
 mod names;
 mod place;
+mod wire;
 mod words;
 
 use documents::Documents;
-use lsp_server::{Connection, ErrorCode, Message, Notification, ProtocolError, Request, Response};
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{
     DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, DidSaveTextDocument,
 };
-use lsp_types::notification::{Notification as _, PublishDiagnostics};
+use lsp_types::notification::{Exit, Notification as _, PublishDiagnostics};
 use lsp_types::request::{
-    CodeActionRequest, Completion, DocumentSymbolRequest, GotoDefinition, HoverRequest,
+    CodeActionRequest, Completion, DocumentSymbolRequest, GotoDefinition, HoverRequest, Initialize,
 };
-use lsp_types::request::{PrepareRenameRequest, References, Rename, Request as _};
+use lsp_types::request::{PrepareRenameRequest, References, Rename, Request as _, Shutdown};
 use lsp_types::{
     CompletionOptions, InitializeResult, OneOf, RenameOptions, SaveOptions, ServerCapabilities, ServerInfo,
     TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions,
@@ -27,53 +28,55 @@ use lsp_types::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::io::{self, BufRead};
 use std::process::ExitCode;
 use stdio::CommandError;
+use wire::Arrival;
 
 pub fn run() -> ExitCode {
-    let (connection, threads) = Connection::stdio();
-    let served = serve(&connection);
-    // Its threads end with the last one who may send.
-    drop(connection);
-    match served.and_then(|()| threads.join().map_err(|error| error.to_string().into())) {
+    match serve(&mut io::stdin().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error.at("penstock lsp speaks with editors, over standard input and output").report(),
     }
 }
 
-/// Whoever is connected has hung up, or is no editor.
-fn not_greeted(error: &ProtocolError) -> CommandError {
-    match error.channel_is_disconnected() {
-        true => CommandError::failed(error.to_string()),
-        false => CommandError::usage(error.to_string()),
+/// Answers what comes until the editor says that it is done, or hangs up.
+fn serve(input: &mut impl BufRead) -> Result<(), CommandError> {
+    let mut server = Server { stage: Stage::New, documents: Documents::default() };
+    while let Some(arrival) = wire::next(input)? {
+        match arrival {
+            Arrival::Message(Message::Notification(note)) if note.method == Exit::METHOD => {
+                return match server.stage {
+                    Stage::Done => Ok(()),
+                    Stage::New | Stage::Greeted => {
+                        Err(CommandError::failed("it was told to exit without `shutdown` before".to_owned()))
+                    }
+                };
+            }
+            Arrival::Message(Message::Request(request)) => server.answer(request)?,
+            Arrival::Message(Message::Notification(note)) => server.note(note)?,
+            Arrival::Message(Message::Response(_)) => {}
+            Arrival::NoMessage(refusal) => {
+                wire::refuse(&mut io::stdout().lock(), &refusal).map_err(|error| error.to_string())?;
+            }
+        }
+    }
+    match server.stage {
+        Stage::New => {
+            Err(CommandError::failed("the input has ended, and no `initialize` was in it".to_owned()))
+        }
+        Stage::Greeted | Stage::Done => Ok(()),
     }
 }
 
-fn serve(connection: &Connection) -> Result<(), CommandError> {
-    let (id, _) = connection.initialize_start().map_err(|error| not_greeted(&error))?;
-    let result = InitializeResult {
+fn greeting() -> InitializeResult {
+    InitializeResult {
         capabilities: capabilities(),
         server_info: Some(ServerInfo {
             name: "penstock".to_owned(),
             version: Some(crate::version::VERSION.to_owned()),
         }),
-    };
-    let result = serde_json::to_value(result).map_err(|error| error.to_string())?;
-    connection.initialize_finish(id, result).map_err(|error| not_greeted(&error))?;
-    let mut server = Server { connection, documents: Documents::default() };
-    for message in &connection.receiver {
-        match message {
-            Message::Request(request) => {
-                if connection.handle_shutdown(&request).map_err(|error| error.to_string())? {
-                    return Ok(());
-                }
-                server.answer(request)?;
-            }
-            Message::Notification(notification) => server.note(notification)?,
-            Message::Response(_) => {}
-        }
     }
-    Ok(())
 }
 
 fn capabilities() -> ServerCapabilities {
@@ -102,14 +105,46 @@ fn capabilities() -> ServerCapabilities {
     }
 }
 
-struct Server<'c> {
-    connection: &'c Connection,
+/// How far the conversation is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Nobody has asked for anything.
+    New,
+    Greeted,
+    /// The editor has said `shutdown`.
+    Done,
+}
+
+struct Server {
+    stage: Stage,
     documents: Documents,
 }
 
-impl Server<'_> {
-    fn answer(&self, request: Request) -> Result<(), CommandError> {
+impl Server {
+    fn answer(&mut self, request: Request) -> Result<(), CommandError> {
         let Request { id, method, params } = request;
+        match (self.stage, method.as_str()) {
+            (Stage::New, Initialize::METHOD) => {
+                self.stage = Stage::Greeted;
+                let greeting = serde_json::to_value(greeting()).map_err(|error| error.to_string())?;
+                return self.send(Response::new_ok(id, greeting).into());
+            }
+            (Stage::New, other) => {
+                let text = format!("{other} before initialize");
+                return self.refuse(id, ErrorCode::ServerNotInitialized, text);
+            }
+            (Stage::Greeted, Shutdown::METHOD) => {
+                self.stage = Stage::Done;
+                return self.send(Response::new_ok(id, ()).into());
+            }
+            (Stage::Greeted, Initialize::METHOD) => {
+                return self.refuse(id, ErrorCode::InvalidRequest, "a second initialize".to_owned());
+            }
+            (Stage::Done, other) => {
+                return self.refuse(id, ErrorCode::InvalidRequest, format!("{other} after shutdown"));
+            }
+            (Stage::Greeted, _) => {}
+        }
         let documents = &self.documents;
         let answer: Result<Value, (ErrorCode, String)> = match method.as_str() {
             Completion::METHOD => asked(params, |params| Ok(completion::at(documents, &params))),
@@ -130,8 +165,15 @@ impl Server<'_> {
         })
     }
 
+    fn refuse(&self, id: RequestId, code: ErrorCode, text: String) -> Result<(), CommandError> {
+        self.send(Response::new_err(id, code as i32, text).into())
+    }
+
     fn note(&mut self, notification: Notification) -> Result<(), CommandError> {
         let Notification { method, params } = notification;
+        if self.stage != Stage::Greeted {
+            return Ok(());
+        }
         let changed = match method.as_str() {
             DidOpenTextDocument::METHOD => read(params).map(|params| self.documents.opened(params)),
             DidChangeTextDocument::METHOD => read(params).map(|params| self.documents.changed(params)),
@@ -147,7 +189,7 @@ impl Server<'_> {
     }
 
     fn send(&self, message: Message) -> Result<(), CommandError> {
-        Ok(self.connection.sender.send(message).map_err(|error| error.to_string())?)
+        Ok(message.write(&mut io::stdout().lock()).map_err(|error| error.to_string())?)
     }
 }
 

@@ -1,8 +1,9 @@
 //! `penstock lsp` with a client library of others: findings, completion, help, definitions, renaming.
 
 use serde_json::{Value, json};
+use std::io::Write;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use testkit::{Lab, binary, root, skip};
 
 const MISSING: &str = "no client library of the language server protocol, see `./x servers lsp`";
@@ -44,6 +45,45 @@ fn at(line: u32, character: u32) -> Value {
 
 fn labels(answer: &Value) -> Vec<&str> {
     answer.as_array().expect("a list").iter().map(|item| item["label"].as_str().expect("a label")).collect()
+}
+
+/// What the server writes and says for these bytes, and its exit code.
+fn raw(input: &[u8]) -> (String, String, Option<i32>) {
+    let mut server = Command::new(binary())
+        .arg("lsp")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the server");
+    server.stdin.take().expect("its input").write_all(input).expect("it reads");
+    let done = server.wait_with_output().expect("its end");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&done.stdout), text(&done.stderr), done.status.code())
+}
+
+fn frame(body: &str) -> String {
+    format!("Content-Length: {}\r\n\r\n{body}", body.len())
+}
+
+#[test]
+fn what_no_editor_sends_ends_nothing_and_takes_no_memory() {
+    let hello = frame(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#);
+    let bye = frame(r#"{"jsonrpc":"2.0","id":9,"method":"shutdown"}"#)
+        + &frame(r#"{"jsonrpc":"2.0","method":"exit"}"#);
+    // What is announced is not believed.
+    let (_, said, code) = raw(format!("{hello}Content-Length: 99999999999999\r\n\r\n{{}}").as_bytes());
+    assert!(code == Some(1) && said.contains("a message of 99999999999999 bytes"), "{code:?} {said}");
+    // A whole frame without a message in it is answered, and the next one too.
+    for (wrong, error) in [("hello", -32700), ("[]", -32600), (&*"[".repeat(100_000), -32700)] {
+        let (answers, said, code) = raw(format!("{hello}{}{bye}", frame(wrong)).as_bytes());
+        assert_eq!((code, said.as_str()), (Some(0), ""), "{answers}");
+        assert!(answers.contains(&format!("\"code\":{error}")) && answers.contains("\"id\":9"), "{answers}");
+    }
+    let (answers, _, code) = raw(format!("{}{hello}{bye}", frame(r#"{"id":7,"method":"x"}"#)).as_bytes());
+    assert!(code == Some(0) && answers.contains("-32002"), "{answers}");
+    let (_, said, code) = raw(b"");
+    assert!(code == Some(1) && said.contains("no `initialize`"), "{said}");
 }
 
 #[test]
