@@ -27,12 +27,14 @@ pub struct Node {
     pub name: String,
     /// What it does, in one spelling.
     pub text: String,
-    /// Of a filter, the conditions that all have to hold.
+    /// Of a filter, the conditions that all have to hold; of the sources of a path, their names.
     pub terms: Vec<String>,
     pub facts: Vec<Fact>,
     pub children: Vec<Node>,
     /// `relay.conf:12`
     pub at: String,
+    /// Of a filter that is used by its name: where it is written.
+    pub stated: Option<String>,
     /// Of a path, a filter or a branch: where it stands, with the conditions that all have to hold.
     pub spans: Vec<Span>,
 }

@@ -126,6 +126,22 @@ fn as_json_it_is_the_same() {
 }
 
 #[test]
+fn each_box_has_the_place_and_the_name_of_what_it_is() {
+    let config = format!("{CONFIG}log {{ source(s_net); parallelize(workers(2)); filter(f_web); }};\n");
+    let said: serde_json::Value = serde_json::from_str(&graph(&config, &["--json"])).expect("JSON");
+    let boxes = said["boxes"].as_array().expect("boxes");
+    let places = |title: &str| {
+        let titled = boxes.iter().filter(|one| one["title"] == title);
+        titled.map(|one| one["at"].as_str().expect("a place").to_owned()).collect::<Vec<String>>()
+    };
+    let [filters, parsers, rewrites] = ["filter f_web", "parser p_kv", "rewrite r_mask"].map(places);
+    assert!(filters.len() == 2 && filters.iter().all(|at| at.ends_with(":3")), "{filters:?}");
+    assert!(parsers.iter().all(|at| at.ends_with(":4")), "{parsers:?}");
+    assert!(rewrites.iter().all(|at| at.ends_with(":5")), "{rewrites:?}");
+    assert_eq!(places("parallelize").len(), 1, "{said:#}");
+}
+
+#[test]
 fn a_thousand_paths_stay_readable() {
     let mut config = "@version: 4.11\nsource s { network(port(5514)); };\n".to_owned();
     for n in 0..1000 {

@@ -90,10 +90,9 @@ impl Differences {
         path.sources = path.sources.iter().map(|source| name("source", source)).collect();
         path.node.change_each(&mut |node| match node.kind {
             "from" => {
-                let mut sources: Vec<String> =
-                    node.text.split(' ').map(|source| name("source", &source.to_owned())).collect();
-                sources.sort_unstable();
-                node.text = sources.join(" ");
+                node.terms = node.terms.iter().map(|source| name("source", source)).collect();
+                node.terms.sort_unstable();
+                node.text = node.terms.join(" ");
             }
             "destination" if !node.name.is_empty() => {
                 node.name = name("destination", &node.name);

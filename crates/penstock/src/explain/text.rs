@@ -308,7 +308,8 @@ fn shown(text: &Text) -> String {
     let mut out = String::new();
     let mut count = 0;
     for chunk in text.kept.utf8_chunks() {
-        for c in chunk.valid().chars() {
+        // In what the cut leaves of a secret, nobody would know it again.
+        for c in oplog::hidden(chunk.valid()).chars() {
             count += 1;
             match c {
                 _ if count > SHOWN_MAX => {}

@@ -206,7 +206,7 @@ fn statement(kind: Kind, name: &str, node: Option<&Node>) -> Shape {
         kind,
         name: name.to_owned(),
         title: name.to_owned(),
-        detail: format!("{}{more}", drivers.join(", ")),
+        detail: oplog::hidden(&format!("{}{more}", drivers.join(", "))).into_owned(),
         at: node.map(|node| node.at.clone()).unwrap_or_default(),
         column: 0,
         row: 0,
@@ -281,8 +281,13 @@ impl Maker<'_> {
                 ends
             }
             kind => {
-                let title =
-                    if node.name.is_empty() { kind.to_owned() } else { format!("{kind} {}", node.name) };
+                // A call that stands in the path itself, `parallelize()`, is called by its name.
+                let is_call = kind == "driver" && node.name.is_empty();
+                let title = match node.name.is_empty() {
+                    true if is_call => node.text.split('(').next().unwrap_or_default().to_owned(),
+                    true => kind.to_owned(),
+                    false => format!("{kind} {}", node.name),
+                };
                 let facts = node.facts.iter().filter(|fact| fact.at.is_some());
                 let given: Vec<String> =
                     facts.map(|fact| format!("{}({})", fact.name, fact.shown())).collect();
@@ -359,8 +364,9 @@ impl Maker<'_> {
             kind,
             name: node.name.clone(),
             title: title.to_owned(),
-            detail: secrets::blotted(detail),
-            at: node.at.clone(),
+            // Before a drawing cuts it: of what it leaves, nobody sees that it was a secret.
+            detail: oplog::hidden(&secrets::blotted(detail)).into_owned(),
+            at: node.stated.as_ref().unwrap_or(&node.at).clone(),
             column: self.column(ends),
             row: self.row,
             is_dead: node.spans.iter().any(|span| self.dead.contains(span)),

@@ -17,8 +17,9 @@ impl Maker<'_> {
             children.iter().filter(|child| child.is_a("from")).map(|child| child.text.clone()).collect();
         children.retain(|child| !child.is_a("from"));
         if !sources.is_empty() {
-            let text = sources.into_iter().collect::<Vec<_>>().join(" ");
-            children.insert(0, Node { kind: "from", text, at: self.at(path.span), ..Node::default() });
+            let terms: Vec<String> = sources.into_iter().collect();
+            let (text, at) = (terms.join(" "), self.at(path.span));
+            children.insert(0, Node { kind: "from", text, terms, at, ..Node::default() });
         }
         let mut flags: Vec<String> = path.flags.iter().map(conf_syntax::Name::norm).collect();
         flags.sort_unstable();
@@ -99,7 +100,10 @@ impl Maker<'_> {
             }
             ObjectKind::Filter => {
                 let Some(Some(expr)) = self.filters.get(name.text.as_str()) else { return Vec::new() };
-                vec![self.follow(kind, name, || self.filter_node(expr, name.text.clone(), reference.span))]
+                let mut node =
+                    self.follow(kind, name, || self.filter_node(expr, name.text.clone(), reference.span));
+                node.stated = Some(self.at(expr.span()));
+                vec![node]
             }
             ObjectKind::Parser | ObjectKind::Rewrite => {
                 let Some(object) = self.objects.get(&(kind, name.text.clone())) else { return Vec::new() };
@@ -212,6 +216,7 @@ fn one_filter(nodes: Vec<Node>) -> Vec<Node> {
                 last.terms.extend(node.terms);
                 last.spans.extend(node.spans);
                 last.text = joined(last.terms.clone(), " and ");
+                last.stated = None;
                 last.name = match last.name.is_empty() || node.name.is_empty() {
                     true => String::new(),
                     false => format!("{}, {}", last.name, node.name),

@@ -49,6 +49,9 @@ fn what_means_the_same_is_no_difference() {
     ] {
         check(|text| text.replacen(old, new, if old == "f_app" { 9 } else { 1 }), &[]);
     }
+    // A name may have blanks in it.
+    let blanks = BASE.replace("source s {", "source \"to b a\" {").replace("source(s)", "source(\"to b a\")");
+    assert_eq!(differences(&blanks, &blanks), Vec::<String>::new());
     // Where a message may end, the order of paths counts; of others it does not.
     let turned = |text: &str| {
         let (before, paths) = text.split_at(text.find("log {").expect("a log path"));
