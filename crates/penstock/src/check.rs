@@ -113,7 +113,7 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
 
 fn read(file: &Path) -> Result<Configuration, CommandError> {
     if file.as_os_str() != "-" {
-        return Ok(Configuration::read(file));
+        return Ok(Configuration::look(file));
     }
     let mut text = String::new();
     let mut input = std::io::Read::take(std::io::stdin().lock(), BYTES_MAX);
@@ -198,7 +198,7 @@ fn explained(configuration: &Configuration) -> String {
 
 /// `syslog-ng --syntax-only`, `--preprocess-into`, `--config-id`.
 pub fn parse_only(options: &ParseOptions) -> ExitCode {
-    let mut configuration = Configuration::read(&options.config);
+    let mut configuration = Configuration::look(&options.config);
     // Unknown drivers and options are syntax errors to syslog-ng; what is not found by name is not looked
     // for.
     configuration.compile_without_references(&nobody());

@@ -46,6 +46,22 @@ pub struct Configuration {
 impl Configuration {
     /// Reads the file and everything it includes. What is wrong is in the findings.
     pub fn read(path: &Path) -> Configuration {
+        Configuration::read_by(path, &options(path))
+    }
+
+    /// The same for a command that looks at it, and need not be what the service manager has started: there a
+    /// `credential:` that only the service has stands for itself.
+    pub fn look(path: &Path) -> Configuration {
+        let mut read = Configuration::read_by(path, &looking(path));
+        let Parsed { config, diagnostics, .. } = &mut read.parsed;
+        for (name, _) in config.secrets.iter().filter(|(name, value)| name == value) {
+            let text = format!("`{name}` is known within the service only");
+            diagnostics.push(Diagnostic::new(Severity::Remark, "P0047", text));
+        }
+        read
+    }
+
+    fn read_by(path: &Path, options: &ParseOptions) -> Configuration {
         if let Some(finding) = mistaken::look(path) {
             let (mut sources, mut diagnostics) = (SourceMap::new(), Diagnostics::new());
             sources.add_root(path.display().to_string(), "");
@@ -54,8 +70,8 @@ impl Configuration {
             return Configuration { parsed, modified: 0, drivers: Vec::new(), console: None };
         }
         let modified = std::fs::metadata(path).and_then(|m| m.modified()).map_or(0, seconds);
-        let parsed = conf_syntax::parse_file(path, &options(path));
-        for (name, value) in &parsed.config.secrets {
+        let parsed = conf_syntax::parse_file(path, options);
+        for (name, value) in parsed.config.secrets.iter().filter(|(name, value)| name != value) {
             oplog::hide(value, &format!("`{name}`"));
         }
         Configuration { parsed, modified, drivers: Vec::new(), console: None }
@@ -63,7 +79,7 @@ impl Configuration {
 
     /// Reads a text that stands in no file; what it includes is looked for in the folder of the process.
     pub fn read_text(name: &str, text: &str) -> Configuration {
-        let parsed = conf_syntax::parse_text(name, text, &options(Path::new(name)));
+        let parsed = conf_syntax::parse_text(name, text, &looking(Path::new(name)));
         Configuration { parsed, modified: 0, drivers: Vec::new(), console: None }
     }
 
@@ -268,6 +284,23 @@ fn options(path: &Path) -> ParseOptions {
     }
 }
 
+/// See [`Configuration::look`].
+fn looking(path: &Path) -> ParseOptions {
+    ParseOptions { secret: Some(secret_or_name), ..options(path) }
+}
+
+/// Of a credential, its name in backticks where no service manager has handed over any.
+fn secret_or_name(name: &str) -> Option<Result<String, String>> {
+    let is_elsewhere = std::env::var_os(CREDENTIALS).is_none();
+    match name.split_once(':') {
+        Some(("credential", inner)) if is_elsewhere && !inner.contains('/') => Some(Ok(name.to_owned())),
+        _ => secret(name),
+    }
+}
+
+/// Where systemd has put the credentials of a service; in the environment of its processes alone.
+const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
+
 /// The first line of the file that holds a secret: `file:PATH`, or `credential:NAME` of those that systemd
 /// hands to the service.
 fn secret(name: &str) -> Option<Result<String, String>> {
@@ -275,7 +308,7 @@ fn secret(name: &str) -> Option<Result<String, String>> {
         ("file", path) if path.starts_with('/') => PathBuf::from(path),
         ("file", _) => return Some(Err("its path does not begin with a slash".to_owned())),
         ("credential", name) if name.contains('/') => return Some(Err("a name has no slash".to_owned())),
-        ("credential", name) => match std::env::var_os("CREDENTIALS_DIRECTORY") {
+        ("credential", name) => match std::env::var_os(CREDENTIALS) {
             Some(folder) => Path::new(&folder).join(name),
             None => return Some(Err("the service manager has not handed over credentials".to_owned())),
         },

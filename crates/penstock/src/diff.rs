@@ -53,7 +53,7 @@ fn difference(args: &DiffArgs) -> Result<(String, bool), CommandError> {
 }
 
 fn read(path: &Path, identity: &Identity) -> Result<(Configuration, Plan), CommandError> {
-    let mut configuration = Configuration::read(path);
+    let mut configuration = Configuration::look(path);
     match configuration.compile(identity, &Existing::tried()) {
         Some(plan) => Ok((configuration, plan)),
         None => Err(configuration.report().into()),

@@ -35,7 +35,7 @@ pub fn run(args: &GraphArgs) -> ExitCode {
 }
 
 fn drawn(args: &GraphArgs) -> Result<String, CommandError> {
-    let mut configuration = Configuration::read(&args.config);
+    let mut configuration = Configuration::look(&args.config);
     let plan: Option<Plan> = configuration.compile(&Identity::new("localhost"), &Existing::new());
     let Some(plan) = plan else { return Err(configuration.report().into()) };
     crate::check::lint(&mut configuration, &plan);

@@ -63,6 +63,11 @@ fn a_program_that_is_well() {
     ] {
         check(&found, name, text);
     }
+    let other = lab.write_config("other.conf", &config("network(port(%tcp:other%));", FILE)).0;
+    let state = lab.path("state").display().to_string();
+    let of_other = ["doctor", "--state-dir", &state, "--config", &other.display().to_string()];
+    let text = run_command(&of_other).stdout;
+    assert!(text.contains("warn  in effect       what runs is ") && !text.contains("ctl reload"), "{text}");
     let text = doctor(&lab, &[]).stdout;
     assert!(text.starts_with("ok    program         runs as process ") && text.contains(" ok, "), "{text}");
 }

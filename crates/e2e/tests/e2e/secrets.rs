@@ -79,13 +79,71 @@ fn a_secret_that_cannot_be_read_is_an_error() {
         (format!("file:{}", lab.path("nothing").display()), "No such file"),
         (format!("file:{}", lab.path("short").display()), "fewer than 4 bytes"),
         ("file:relative".to_owned(), "begin with a slash"),
-        ("credential:x".to_owned(), "service manager"),
+        ("credential:a/b".to_owned(), "no slash"),
     ] {
         let config = format!("{HEAD}destination d {{ http(url(\"http://h/\") password(\"`{name}`\")); }};\n");
         let path = lab.write_config("x.conf", &config).0.display().to_string();
         let said = run_command(&["check", &path]);
         assert_eq!(said.code, Some(1), "{name}");
         assert!(said.stderr.contains("P0047") && said.stderr.contains(expected), "{name}: {}", said.stderr);
+    }
+}
+
+#[test]
+fn a_credential_is_there_for_the_service_alone() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination d {{ http(url(\"http://127.0.0.1:9/\") user(u) password(\"`credential:siem`\")); }};\n\
+         log {{ source(s); destination(d); }};\n"
+    );
+    let path = lab.write_config("x.conf", &config).0.display().to_string();
+    // Whoever looks at the file is not the service, and has no credentials.
+    for looks in [&["check", "--verbose"][..], &["check", "--unit"], &["graph", "--dot"], &["diff", &path]] {
+        let said = run_command(&[looks, &[path.as_str()]].concat());
+        assert_eq!(said.code, Some(0), "{looks:?}: {said:?}");
+    }
+    let said = run_command(&["check", &path]);
+    assert!(said.stderr.contains("harmless: `credential:siem` is known within the service only"), "{said:?}");
+    // The service itself does not start without it.
+    let state = lab.path("state").display().to_string();
+    let said = run_command(&["run", "--config", &path, "--state-dir", &state]);
+    assert!(said.code == Some(1) && said.stderr.contains("error[P0047]: cannot read the secret"), "{said:?}");
+    // Where credentials are, one that is not among them is missing.
+    let mut check = Command::new(testkit::binary());
+    let said =
+        check.args(["check", &path]).env("CREDENTIALS_DIRECTORY", lab.path("")).output().expect("it runs");
+    assert!(String::from_utf8_lossy(&said.stderr).contains("error[P0047]"), "{said:?}");
+}
+
+#[test]
+fn what_is_cut_shows_no_part_of_a_secret() {
+    let lab = Lab::new();
+    let file = lab.path("token");
+    std::fs::write(&file, format!("{SECRET}\n")).expect("written");
+    let secret = format!("`file:{}`", file.display());
+    // Wherever a text is cut, the secret lies across that place in one of these.
+    for before in [5, 395] {
+        let text = format!("{}{secret}", "A".repeat(before));
+        let config = format!(
+            "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+             destination d {{ file(\"/tmp/x\" template(\"{text}\\n\")); }};\n\
+             destination p {{ program(\"cat; : {text}\"); }};\n\
+             log {{ source(s); filter {{ not message(\"{text}\" type(string)); }}; destination(d); destination(p); }};\n"
+        );
+        let path = lab.write_config("x.conf", &config).0.display().to_string();
+        for asks in [
+            &["graph"][..],
+            &["graph", "--dot"],
+            &["graph", "--mermaid"],
+            &["graph", "--json"],
+            &["explain", "--line", "<13>x", "--config"],
+        ] {
+            let said = run_command(&[asks, &[path.as_str()]].concat());
+            assert_eq!(said.code, Some(0), "{asks:?}: {said:?}");
+            assert_hidden(&format!("{asks:?}"), &said.stdout);
+            assert!(!said.stdout.contains("pl4n"), "{asks:?} shows a part of it: {}", said.stdout);
+        }
     }
 }
 

@@ -97,7 +97,7 @@ pub fn test(found: Cases, args: &TestArgs) -> Suite {
 /// The cases of a configuration that have their environment in common, in the one that this process has.
 pub fn part(config: &Path, files: &[Read], jobs: &[(usize, usize)], args: &TestArgs) -> Part {
     let mut part = Part::default();
-    let mut configuration = Configuration::read(config);
+    let mut configuration = Configuration::look(config);
     let identity = Identity::new(HOST);
     let Some(plan) = configuration.compile(&identity, &Existing::tried()) else {
         part.error = Some(configuration.report());

@@ -22,6 +22,7 @@ pub fn ports(patient: &Patient) -> Vec<Finding> {
         .filter_map(|need| if let Need::Address(address) = need { Some(address) } else { None })
         .collect();
     let mut found = Vec::new();
+    let runs_another = patient.other_file().is_some();
     for Address { address, udp, .. } in addresses.into_iter().filter(|one| one.address.port() != 0) {
         let port = address.port();
         let kind = if udp { "UDP" } else { "TCP" };
@@ -38,11 +39,11 @@ pub fn ports(patient: &Patient) -> Vec<Finding> {
                 format!("{kind} port {port} is used by a program that cannot be seen from here"),
                 format!("as root: ss -lnp sport = :{port}"),
             ),
-            (true, _, Some(_)) => Finding::warn(
+            (true, _, Some(_)) if !runs_another => Finding::warn(
                 format!("{kind} port {port} of the configuration is not listened at"),
                 "penstock ctl reload",
             ),
-            (true, _, None) => Finding::ok(format!("{kind} port {port} is free")),
+            (true, ..) => Finding::ok(format!("{kind} port {port} is free")),
             (false, ..) => Finding::ok(format!("{kind} port {port} is ours")),
         });
     }

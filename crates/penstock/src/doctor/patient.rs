@@ -9,7 +9,7 @@ use control::cli::{DoctorArgs, PENSTOCK_STATE_DIR};
 use control::client::{self, ClientError};
 use engine::compile::{Existing, Plan};
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stdio::CommandError;
 use template::Identity;
@@ -72,7 +72,7 @@ impl Patient {
         let known = args.config.clone().or_else(of_program);
         let is_guessed = known.is_none();
         let config = known.unwrap_or_else(|| CONFIG.into());
-        let mut configuration = Configuration::read(&config);
+        let mut configuration = Configuration::look(&config);
         let host = host_name().unwrap_or_else(|_| "localhost".to_owned());
         let plan = configuration.compile(&Identity::new(&host), &Existing::tried());
         preflight::look(&mut configuration, plan.as_ref());
@@ -89,6 +89,13 @@ impl Patient {
             silent_hours: args.silent,
             veil,
         }
+    }
+
+    /// The file that the program runs, where it is another one than that which is looked at.
+    pub fn other_file(&self) -> Option<PathBuf> {
+        let runs = client::configuration_file(&self.program.as_ref()?.socket).ok()?;
+        let same = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        (same(&runs) != same(&self.config)).then_some(runs)
     }
 
     /// A text without the passwords and tokens of the configuration.

@@ -27,7 +27,7 @@ const USUAL: u8 = 13;
 pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, CommandError> {
     let FileLine { path, line: number } = args.file.as_ref().ok_or("no line of a file is named")?;
     let (number, line) = (*number, read(path, *number)?);
-    let mut configuration = Configuration::read(config);
+    let mut configuration = Configuration::look(config);
     let host = crate::run::identity::host_name().map_err(|error| error.to_string())?;
     let identity = Identity::new(&host);
     let plan = configuration.compile(&identity, &Existing::tried()).ok_or_else(|| configuration.report())?;

@@ -25,7 +25,7 @@ const LINES_MAX: usize = 1000;
 pub const TRANSPORT: &str = "rehearsal";
 
 pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, CommandError> {
-    let mut configuration = Configuration::read(config);
+    let mut configuration = Configuration::look(config);
     let host = crate::run::identity::host_name().map_err(|error| error.to_string())?;
     let identity = Identity::new(&host);
     let plan = configuration.compile(&identity, &Existing::tried());
@@ -57,7 +57,7 @@ fn uncut(text: &[u8], max: u64) -> Option<String> {
 
 /// One line, as JSON, in the configuration that the file has now.
 pub fn of_line(config: &Path, source: Option<&str>, line: &str) -> Result<String, Refusal> {
-    let mut configuration = Configuration::read(config);
+    let mut configuration = Configuration::look(config);
     let host = crate::run::identity::host_name().map_err(|error| error.to_string())?;
     let identity = Identity::new(&host);
     let plan = configuration.compile(&identity, &Existing::tried());
@@ -68,7 +68,7 @@ pub fn of_line(config: &Path, source: Option<&str>, line: &str) -> Result<String
 
 /// Over the secrets of the configuration that the file has now.
 pub fn veil_of(config: &Path) -> Veil {
-    let configuration = Configuration::read(config);
+    let configuration = Configuration::look(config);
     Veil::of(&[configuration.original(), &configuration.config().preprocessed])
 }
 

@@ -75,7 +75,7 @@ struct Replacement {
 impl Copy {
     /// `source` is the name of the statement that gets the messages, over so many connections.
     pub fn of(path: &Path, source: Option<&str>, connections: u16) -> Result<Copy, CommandError> {
-        let mut first = Configuration::read(path);
+        let mut first = Configuration::look(path);
         if first.compile(&Identity::new("localhost"), &Existing::tried()).is_none() {
             return Err(first.report().into());
         }
