@@ -64,7 +64,7 @@ impl Wanted {
                     self.allowed.insert(format!("{at} listens at port {port}: CAP_NET_BIND_SERVICE"));
                 }
             }
-            Need::Place { path, .. } => self.writes(at, path.parent().unwrap_or(path)),
+            Need::Place { path, .. } => self.places(at, path),
             Need::File { path, .. } => self.reads(at, path),
             Need::Folder { path, .. } | Need::Peer { path } => self.reads(at, path),
             Need::Key(key) => self.reads(at, &key.path),
@@ -112,6 +112,17 @@ impl Wanted {
             self.capability("CAP_SYSLOG", at, "reads the kernel's log");
         }
         self.sees(at, path, "read-only");
+    }
+
+    /// A socket or pipe that is made there, for others to find.
+    fn places(&mut self, at: &str, path: &Path) {
+        if path.starts_with("/dev") {
+            // The link that `PrivateDevices=yes` leaves leads those who send to journald, not here.
+            let why = format!("makes {}, which programs outside of the service look for", path.display());
+            self.set("PrivateDevices=no", at, &why);
+            self.capability("CAP_DAC_OVERRIDE", at, &format!("makes {}", path.display()));
+        }
+        self.writes(at, path.parent().unwrap_or(path));
     }
 
     fn writes(&mut self, at: &str, folder: &Path) {
@@ -254,6 +265,12 @@ mod tests {
             "AmbientCapabilities=CAP_SYSLOG",
             "# a.conf:2 file() writes there",
         ] {
+            assert!(text.lines().any(|l| l == line), "{line} is missing in\n{text}");
+        }
+        let mut wanted = Wanted::default();
+        wanted.places("a.conf:1 unix-dgram()", Path::new("/dev/log"));
+        let text = wanted.text();
+        for line in ["PrivateDevices=no", "AmbientCapabilities=CAP_DAC_OVERRIDE"] {
             assert!(text.lines().any(|l| l == line), "{line} is missing in\n{text}");
         }
         assert!(Wanted::default().text().starts_with("# The packaged unit allows all"));
