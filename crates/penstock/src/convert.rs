@@ -57,6 +57,13 @@ impl fmt::Display for NoCounterpart {
 }
 
 pub fn run(args: &ConvertArgs) -> ExitCode {
+    let same = |path: &std::path::Path| std::fs::canonicalize(path).ok();
+    if let Some(output) = args.output.as_deref().filter(|output| same(output) == same(&args.config))
+        && output.exists()
+    {
+        let text = format!("{} is what is converted: name another file", output.display());
+        return CommandError::usage(text).report();
+    }
     let mut converter = Converter::default();
     if let Err(error) = converter.file(&args.config) {
         return error.report();
