@@ -280,7 +280,8 @@ impl Lookout {
             detail: format!("{driver} {instance}").trim_end().to_owned(),
             state: WaitState::StandsStill,
             since_seconds: earlier(began, one.since).map_or(0, ago),
-            waiting: one.messages,
+            // As the ledger counts them: what a peer has not taken of a batch under way is among them.
+            waiting: one.messages.max(destination.counters().waiting.value()),
             oldest_seconds: one.oldest.map(ago),
             next_try_seconds: next_try
                 .and_then(|at| at.checked_duration_since(now))

@@ -43,6 +43,7 @@ pub fn run(args: &ReplayArgs) -> ExitCode {
 /// Whether all of at least one message were taken.
 fn replay(args: &ReplayArgs, span: &Span) -> Result<bool, CommandError> {
     let files = files(args, span)?;
+    let is_kept = args.file.is_none();
     let mut sending = Sending::new(args)?;
     for file in files {
         let named = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
@@ -51,8 +52,13 @@ fn replay(args: &ReplayArgs, span: &Span) -> Result<bool, CommandError> {
         loop {
             match entries.next_entry() {
                 Ok(Some(entry)) => sending.add(&entry, span)?,
-                // Or what was being written when the program ended.
-                Ok(None) | Err(Failed::Damaged(Damaged::Cut { .. })) => break,
+                Ok(None) => break,
+                // What was being written when the program ended, or is being written now.
+                Err(Failed::Damaged(Damaged::Cut { .. })) if is_kept => break,
+                Err(Failed::Damaged(cut @ Damaged::Cut { .. })) => {
+                    stdio::err!("{}; what stands before it is taken", named(&cut));
+                    break;
+                }
                 Err(error) => return Err(format!("{}; sent so far: {}", named(&error), sending.taken).into()),
             }
         }

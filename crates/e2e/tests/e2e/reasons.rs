@@ -101,6 +101,9 @@ fn a_server_that_does_not_read_says_nothing_and_is_named() {
     keep_sending(lab.port("in"));
     let wait = wait_for(&lab, "d#0", |wait| wait["holds"] == serde_json::json!(["s#0"]));
     assert_eq!((&wait["state"], &wait["error"]), (&"stands-still".into(), &Value::Null), "{wait}");
+    // It waits whether it is in the queue or in a batch that is under way: both count the same.
+    let ledger: Value = serde_json::from_str(&ledger(&lab, &["--json"])).expect("JSON");
+    assert_eq!(ledger["waits"][0]["waiting"], ledger["destinations"][0]["waiting"], "{ledger:#}");
     collector.resume();
     wait_over(&lab, "d#0");
 }

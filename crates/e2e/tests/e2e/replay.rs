@@ -190,6 +190,13 @@ fn what_cannot_be_recorded_or_sent_is_said() {
     let recorded = recorded(&lab, 1);
     let outcome = command(&lab, "replay", &[&recorded, "--to", "d_none"]);
     assert!(outcome.code == Some(1) && outcome.stderr.contains("no destination `d_none`"), "{outcome:?}");
+    // One that was cut off on its way here.
+    let whole = std::fs::read(&recorded).expect("the recording");
+    std::fs::write(&path, [&whole[..], &whole[24..whole.len() - 1]].concat()).expect("written");
+    let outcome = command(&lab, "replay", &[&path, "--dry-run"]);
+    let cut =
+        format!("ends in the middle of the entry at byte {}; what stands before it is taken", whole.len());
+    assert!(outcome.code == Some(0) && outcome.stderr.contains(&cut), "{outcome:?}");
     drop(penstock);
 }
 

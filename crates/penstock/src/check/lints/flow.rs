@@ -24,7 +24,27 @@ pub fn look(outline: &Outline, config: &Config, lints: &mut Lints<'_>) {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Endpoint {
     Port(&'static str, u16),
+    /// Of a destination, macros may stand in the path.
     File(String),
+    /// What `wildcard-file()` reads: files of a folder, or below it, whose names end so.
+    Files {
+        folder: String,
+        is_deep: bool,
+        end: String,
+    },
+}
+
+impl Endpoint {
+    /// What is written there comes in again here.
+    fn gets(&self, written: &Endpoint) -> bool {
+        let (Endpoint::Files { folder, is_deep, end }, Endpoint::File(path)) = (self, written) else {
+            return self == written;
+        };
+        let Some(inside) = path.strip_prefix(folder.as_str()).and_then(|rest| rest.strip_prefix('/')) else {
+            return false;
+        };
+        inside.ends_with(end.as_str()) && (*is_deep || !inside.contains('/'))
+    }
 }
 
 fn circles(outline: &Outline, config: &Config, lints: &mut Lints<'_>) {
@@ -53,7 +73,9 @@ fn circles(outline: &Outline, config: &Config, lints: &mut Lints<'_>) {
         let name = object.name.text.as_str();
         let (Some(places), Some(sources)) = (writes.get(name), fed_by.get(name)) else { continue };
         let back = sources.iter().find(|source| {
-            listens.get(**source).is_some_and(|listens| listens.iter().any(|place| places.contains(place)))
+            listens
+                .get(**source)
+                .is_some_and(|listens| listens.iter().any(|place| places.iter().any(|to| place.gets(to))))
         });
         if let Some(source) = back {
             let text =
@@ -94,7 +116,13 @@ fn place(driver: &Node, is_destination: bool) -> Option<Endpoint> {
         }
         "file" | "pipe" | "unix-stream" | "unix-dgram" => {
             let path = value("path")?;
-            (!path.contains('$')).then_some(Endpoint::File(path))
+            (is_destination || !path.contains('$')).then_some(Endpoint::File(path))
+        }
+        "wildcard-file" if !is_destination => {
+            let folder = value("base-dir")?.trim_end_matches('/').to_owned();
+            let end = value("filename-pattern")?.rsplit(['*', '?']).next().unwrap_or_default().to_owned();
+            let is_deep = value("recursive").is_some_and(|word| word == "yes");
+            Some(Endpoint::Files { folder, is_deep, end })
         }
         _ => None,
     }
