@@ -177,4 +177,11 @@ impl Condition for Filter {
     fn reads(&self, demand: &mut Demand) {
         Filter::reads(self, demand);
     }
+
+    fn constant(&self) -> Option<bool> {
+        match self.node {
+            Node::Always(holds) => Some(holds),
+            _ => None,
+        }
+    }
 }

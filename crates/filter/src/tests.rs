@@ -151,8 +151,26 @@ fn comparisons_of_text() {
         ("'$PID' eq ''", "msg=", true),
         ("'$(if (\"$PID\" == \"5\") a b)' eq 'a'", "pid=5", true),
         ("'$(if (\"$PID\" == \"5\" or facility(mail)) a b)' eq 'a'", "pid=6", false),
+        ("'$(if (\"given\" ne \"\") $PID b)' eq '6'", "pid=6", true),
+        ("'$(if (\"\" ne \"\") $PID b)' eq 'b'", "pid=6", true),
     ] {
         check(text, message, expected);
+    }
+}
+
+/// Blocks ask so whether they were given something: that is not asked for every message.
+#[test]
+fn conditions_that_no_message_changes() {
+    let world = World::new("", (4, 11));
+    for (text, expected) in [
+        ("'given' ne ''", Some(true)),
+        ("'' ne ''", Some(false)),
+        ("'' ne '' or '1' eq '1'", Some(true)),
+        ("'$PID' ne ''", None),
+        ("facility(mail)", None),
+    ] {
+        let condition = crate::compile_condition(text, &world).expect("a condition");
+        assert_eq!(condition.constant(), expected, "{text}");
     }
 }
 

@@ -77,6 +77,11 @@ pub trait Condition: Send + Sync {
 
     /// What the expression looks at.
     fn reads(&self, demand: &mut Demand);
+
+    /// Its outcome where that is the same for every message.
+    fn constant(&self) -> Option<bool> {
+        None
+    }
 }
 
 /// A scope in which nothing is defined.

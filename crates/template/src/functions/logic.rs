@@ -116,7 +116,28 @@ struct If {
 
 fn if_(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
     let branches = [call.template(1)?, call.template(2)?];
-    call.boxed(If { condition: call.condition(0)?, branches })
+    let condition = call.condition(0)?;
+    let Some(holds) = condition.constant() else { return call.boxed(If { condition, branches }) };
+    let [yes, no] = branches;
+    call.boxed(Branch(if holds { yes } else { no }))
+}
+
+/// What is left of a condition that is the same for every message: blocks ask so whether they were given
+/// something.
+struct Branch(Template);
+
+impl Function for Branch {
+    fn constant(&self) -> Option<(Vec<u8>, ValueType)> {
+        Some((self.0.literal()?.to_vec(), self.0.literal_type()))
+    }
+
+    fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
+        self.0.render_typed(msg, cx, out)
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        self.0.reads(demand);
+    }
 }
 
 impl Function for If {
