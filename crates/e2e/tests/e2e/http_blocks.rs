@@ -11,6 +11,11 @@ const MSG: &str = "a \"quoted\" message & more";
 /// What a service is asked when one message goes to a block; `%url%` is its address.
 #[track_caller]
 fn asked(block: &str, answer: &str) -> Request {
+    asked_of(MESSAGE, block, answer)
+}
+
+#[track_caller]
+fn asked_of(message: &str, block: &str, answer: &str) -> Request {
     let lab = Lab::new();
     let answer = answer.to_owned();
     let server = HttpServer::start(0, move |_| Reply::new(200).body(answer.clone()));
@@ -21,7 +26,7 @@ fn asked(block: &str, answer: &str) -> Request {
     );
     let mut penstock = Penstock::start(&lab, &config);
     let mut sender = Sender::tcp(lab.port("in"));
-    sender.line(MESSAGE);
+    sender.line(message);
     sender.finish();
     penstock.wait_settled(1).assert_nothing_lost();
     penstock.stop();
@@ -110,6 +115,31 @@ fn splunk() {
         "/services/collector/raw?channel=C&index=main&source=my%20source&sourcetype=syslog&host=host";
     assert!(request.path.starts_with(expected), "{}", request.path);
     assert!(request.text().ends_with(&format!(" host app[7]: {MSG}\n")), "{}", request.text());
+    let request = asked("splunk-hec-event(url(\"%url%\") token(\"T\") fields(\"env=prod h=${HOST}\"))", good);
+    let event = parsed(&request.text());
+    assert_eq!((&event["fields"], event.get("env")), (&json!({"env": "prod", "h": "host"}), None), "{event}");
+}
+
+/// Messages that are told apart by nothing but what stands between them.
+#[test]
+fn splunk_raw_events_end_where_they_end() {
+    let lab = Lab::new();
+    let server = HttpServer::start(0, |_| Reply::new(200).body("{\"text\":\"Success\",\"code\":0}"));
+    let config = format!(
+        "{HEAD}@include \"scl.conf\"\nsource own {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination away {{ splunk-hec-raw(url(\"http://127.0.0.1:{}\") token(\"T\") channel(\"C\") workers(1) template(\"${{MSG}}\")); }};\n\
+         log {{ source(own); destination(away); flags(flow-control); }};\n",
+        server.port()
+    );
+    let mut penstock = Penstock::start(&lab, &config);
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.line(MESSAGE);
+    sender.line(MESSAGE);
+    sender.finish();
+    penstock.wait_settled(2).assert_nothing_lost();
+    penstock.stop();
+    let all: String = server.requests().iter().map(Request::text).collect();
+    assert_eq!(all, format!("{MSG}\n{MSG}\n"));
 }
 
 #[test]
@@ -131,14 +161,26 @@ fn openobserve_and_logscale() {
     assert_eq!((&event["rawstring"], &event["attributes"]["HOST"]), (&json!(MSG), &json!("host")), "{event}");
 }
 
+/// What is asked is what syslog-ng's blocks of these names ask.
 #[test]
 fn chats() {
-    let request = asked("slack(hook-url(\"%url%/hook\"))", "ok");
-    let attachment = &parsed(&request.text())["attachments"][0];
-    assert_eq!((&attachment["text"], &attachment["color"]), (&json!(MSG), &json!("#AAAAAA")));
-    let request = asked("telegram(bot-id(\"1:A\") chat-id(\"-5\") api-url(\"%url%\"))", "{\"ok\":true}");
+    let request = asked("slack(hook-url(\"%url%/hook\") batch-lines(5))", "ok");
+    let attachments = &parsed(&request.text())["attachments"];
+    let said = "host: host | program: app(7) | severity: notice";
+    let expected = json!([{
+        "text": MSG, "fallback": format!("{MSG} - {said}"), "color": "#7DCEA0", "author_name": said, "ts": attachments[0]["ts"],
+    }]);
+    assert_eq!(attachments, &expected);
+    assert!(attachments[0]["ts"].is_number());
+    let telegram = "telegram(bot-id(\"1:A\") chat-id(\"-5\") api-url(\"%url%\") extra-parameters(\"message_thread_id=5\"))";
+    let request = asked(telegram, "{\"ok\":true}");
     assert_eq!(request.path, "/bot1:A/sendMessage");
-    assert!(request.text().ends_with("&text=a%20%22quoted%22%20message%20%26%20more"), "{}", request.text());
+    let expected =
+        "&disable_notification=false&message_thread_id=5&text=a%20%22quoted%22%20message%20%26%20more";
+    assert!(request.text().ends_with(expected), "{}", request.text());
     let request = asked("discord(url(\"%url%/d\") username(\"me\"))", "");
     assert_eq!(parsed(&request.text()), json!({"content": MSG, "username": "me", "tts": false}));
+    // Discord takes no message without a text.
+    let request = asked_of("<13>Nov 11 01:02:03 host app[7]: ", "discord(url(\"%url%/d\"))", "");
+    assert_eq!(parsed(&request.text())["content"], "[empty message]");
 }
