@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 /// Between two questions: the first, and the most after many without news.
 const ASK_MIN: Duration = Duration::from_millis(100);
 const ASK_MAX: Duration = Duration::from_secs(1);
+/// Between two lines of the log that say the same.
+const SAY_AGAIN: Duration = Duration::from_secs(60);
 /// The most numbers of one question.
 const NUMBERS_MAX: usize = 1000;
 
@@ -28,6 +30,8 @@ pub struct Acks {
     taken: Vec<Taken>,
     pause: Duration,
     next: Option<Instant>,
+    /// When it was said that nobody answers questions.
+    said: Option<Instant>,
 }
 
 /// Batches of one channel.
@@ -43,7 +47,7 @@ pub fn number(body: &[u8]) -> Option<u64> {
 
 impl Acks {
     pub fn new(patience: Duration) -> Acks {
-        Acks { patience, taken: Vec::new(), pause: ASK_MIN, next: None }
+        Acks { patience, taken: Vec::new(), pause: ASK_MIN, next: None, said: None }
     }
 
     /// When to ask.
@@ -96,11 +100,24 @@ impl Acks {
                     self.pause = ASK_MIN;
                 }
             }
+            Heard::Nothing if !answer.is_success() => self.say(answer),
             Heard::Nothing => {}
             Heard::Unknown => {
                 let why = format!("the indexer knows nothing of its acknowledgements: {}", answer.words());
                 self.end_unless(&why, |taken| taken.way.channel != question.way.channel);
             }
+        }
+    }
+
+    /// Somebody in between may not know where questions go. Batches wait until ack-timeout() meanwhile.
+    fn say(&mut self, answer: &Answer) {
+        let now = Instant::now();
+        if self.said.is_none_or(|said| now.saturating_duration_since(said) >= SAY_AGAIN) {
+            self.said = Some(now);
+            oplog::warning(
+                "Acknowledgements cannot be asked for, what was taken waits",
+                &[("answer", &answer.words())],
+            );
         }
     }
 

@@ -86,11 +86,13 @@ fn json(answer: &Answer) -> Result<Value, Option<Outcome>> {
         Err(_) if answer.is_success() && !answer.is_whole => {
             Err(Some(Outcome::Unknown("the answer ended in its middle".to_owned())))
         }
-        Err(_) if answer.is_success() => {
-            Err(Some(Outcome::Hold(format!("another server seems to answer: {}", answer.words()))))
-        }
+        Err(_) if answer.is_success() => Err(Some(another_server(answer))),
         Err(_) => Err(None),
     }
+}
+
+fn another_server(answer: &Answer) -> Outcome {
+    Outcome::Hold(format!("another server seems to answer: {}", answer.words()))
 }
 
 /// Any bytes as an answer: the first is the status divided by ten, the second the number of messages.

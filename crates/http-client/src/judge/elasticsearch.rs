@@ -1,6 +1,6 @@
 //! Elasticsearch and OpenSearch: the answer to `_bulk` has an item for each document, in their order.
 
-use super::{Whereabouts, json};
+use super::{Whereabouts, another_server, json};
 use crate::action::{Action, Actions, again};
 use crate::answer::Answer;
 use flight::{Outcome, Verdict};
@@ -46,6 +46,7 @@ pub fn read(answer: &Answer, actions: &Actions, messages: usize) -> Option<Outco
             let verdicts = verdicts(items, actions);
             Some(Outcome::Judged { verdicts, after: answer.retry_after })
         }
+        None if value.get("errors").is_none() => Some(another_server(answer)),
         // It cannot be told which message an item is about.
         _ => Some(again(answer, true)),
     }

@@ -28,6 +28,8 @@ fn elasticsearch_judges_each_item() {
         {"index":{"status":429,"error":{"type":"es_rejected_execution_exception"}}},{"index":{"status":201}}]}"#;
     check(200, items, "+-<+");
     check(200, r#"{"errors":true,"items":[]}"#, "Again");
+    // No other server of the family says so little.
+    check(200, "{}", "Hold");
     check(200, "<html>", "Hold");
     check(400, r#"{"error":{"reason":"must be terminated by a newline"}}"#, "Split");
     check(401, "", "Hold");
