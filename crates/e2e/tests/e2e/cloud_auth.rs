@@ -216,6 +216,7 @@ fn scopes_and_accounts_of_the_machine() {
 fn azure_monitor() {
     for (auth, block, stream) in [
         ("%login%", "azure-monitor-custom(table-name(\"Mine\")", "Custom-Mine_CL"),
+        ("%login%", "azure-monitor-custom(table-name(\"Custom-Mine_CL\")", "Custom-Mine_CL"),
         ("azure(monitor(%login%))", "azure-monitor-builtin(table-name(\"Syslog\")", "Microsoft-Syslog"),
         ("%login%", "azure-monitor(stream-name(\"Custom-x\")", "Custom-x"),
     ] {

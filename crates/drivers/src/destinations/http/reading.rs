@@ -101,23 +101,25 @@ impl Reader<'_, '_> {
         if texts.is_empty() {
             texts.push(("http://localhost/".to_owned(), self.r.call_span()?));
         }
-        let addresses = texts.iter().map(|(url, _)| shown(url)).collect();
-        let mut urls = Vec::new();
+        let (mut urls, mut names) = (Vec::new(), Vec::new());
         for (text, span) in texts {
             let template = self.r.compile(&text, span)?;
             let Some(literal) = template.literal() else {
+                names.push(shown(&text));
                 self.keys.push(template);
                 urls.push(UrlOf::Key);
                 continue;
             };
-            match Url::parse(&String::from_utf8_lossy(literal)) {
+            let literal = String::from_utf8_lossy(literal);
+            names.push(shown(&literal));
+            match Url::parse(&literal) {
                 Ok(url) => urls.push(UrlOf::Fixed(url)),
                 Err(error) => {
                     return self.r.wrong_at(Some(span), error, "write `url(\"https://host:port/path\")`");
                 }
             }
         }
-        Ok((urls, addresses))
+        Ok((urls, names))
     }
 
     fn headers(&mut self) -> Result<Vec<(HeaderName, HeaderValueOf)>, Reported> {
