@@ -105,9 +105,15 @@ fn elasticsearch(arguments: &Arguments) -> Result<Written, String> {
 fn kafka(arguments: &Arguments) -> Result<Written, String> {
     let options = arguments.iter().filter(|(name, _)| name == "option").flat_map(|(_, value)| pairs(value));
     let config: Vec<String> = options.map(|(name, value)| format!("\"{name}\" => {value}")).collect();
-    let own = if config.is_empty() { String::new() } else { format!("config({})", config.join(" ")) };
+    let mut own = if config.is_empty() { String::new() } else { format!("config({})", config.join(" ")) };
+    if let Some(word) = given(arguments, "sync_send").map(plain) {
+        // Java says true and false.
+        let word = if word.eq_ignore_ascii_case("true") { "yes" } else { word };
+        let word = if word.eq_ignore_ascii_case("false") { "no" } else { word };
+        own.push_str(&format!(" sync-send({word})"));
+    }
     // By the name that no block of an older library has.
-    let text = call("kafka-c", &own, arguments, &[("template", "message")], &["option"]);
+    let text = call("kafka-c", &own, arguments, &[("template", "message")], &["option", "sync_send"]);
     Ok(Written { text, instead: "kafka() stands for it".to_owned() })
 }
 
@@ -241,6 +247,11 @@ mod tests {
                 "kafka-java",
                 &[("kafka_bootstrap_servers", "\"k:9092\""), ("topic", "\"t\""), ("client_lib_dir", "x")],
                 "kafka-c( kafka-bootstrap-servers(\"k:9092\") topic(\"t\"));",
+            ),
+            (
+                "kafka-java",
+                &[("topic", "\"t\""), ("sync_send", "\"true\"")],
+                "kafka-c( sync-send(yes) topic(\"t\"));",
             ),
             (
                 "splunk-hec",
