@@ -115,6 +115,7 @@ pub fn keep(
     part: &[u8],
 ) -> Result<(), Fault> {
     outlet.set_form(writer.form());
+    outlet.set_kin(writer.kin);
     if writer.parts.is_some() {
         outlet.has_parts();
     }

@@ -19,13 +19,13 @@ pub use keys::Keys;
 pub use numbers::Numbers;
 pub use own::{MarkMode, Marks};
 pub use parts::Parts;
-pub use shape::Envelope;
 use shape::Room;
+pub use shape::{Envelope, TEXT};
 pub use suppress::Suppress;
 
 use engine::ledger::Reason;
 use engine::program::Scratch;
-use engine::{Chunk, DiskBuffer, Outbox, Outlet};
+use engine::{Chunk, DiskBuffer, Form, Outbox, Outlet};
 use parking_lot::Mutex;
 use record::{Batch, Demand, Flags, Record};
 use state::Store;
@@ -37,6 +37,10 @@ pub struct Writer {
     pub envelope: Envelope,
     /// What each message has beside its text.
     pub parts: Option<Arc<dyn Parts>>,
+    /// Its messages are texts and no lines: none of another form gets a line end in front of its neighbour.
+    pub are_texts: bool,
+    /// Forms in which what waits on disk from before may stand: with parts, or without.
+    pub kin: &'static [Form],
     /// `flags(no-multi-line)`: line ends inside become blanks.
     pub no_multi_line: bool,
     /// Bytes every message is filled up to with NULs, from the newline's place on; 0 is off.
@@ -74,6 +78,8 @@ impl Writer {
             template,
             envelope: Envelope::Plain,
             parts: None,
+            are_texts: false,
+            kin: &[],
             no_multi_line: false,
             pad_size: 0,
             truncate_size: 0,

@@ -7,10 +7,11 @@
 use crate::chunk::Chunk;
 use crate::durable::{Durable, LogFolder, Stored};
 use crate::ledger::Count;
+use crate::outlet::Form;
 use diag::Fault;
 use parking_lot::Mutex;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 use store::{Full, Queue, Safe};
 
@@ -22,12 +23,15 @@ pub const CAPACITY_BYTES: u64 = 1 << 30;
 /// Bytes of messages that become letters at a time.
 const PIECE_BYTES: usize = 256 << 10;
 
+/// Of letters that say nothing of their form.
 const MAGIC: [u8; 5] = *b"PSDL\x01";
+const MAGIC_FORMED: [u8; 5] = *b"PSDL\x02";
 /// Of a destination's name, and of a reason.
 const WORDS_BYTES_MAX: usize = 4096;
 
 /// One of them: `magic, 5 bytes | microseconds since 1970 u64 | length of destination u16 | length of reason
-/// u16 | destination | reason | message`, little endian.
+/// u16 | destination | reason | message`, little endian. With a form, `length of form u16 | begin of text
+/// u32 | length of text u32` stands in front of the destination, and the form behind the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Letter<'a> {
     /// When it was refused, in microseconds since 1970.
@@ -35,35 +39,80 @@ pub struct Letter<'a> {
     /// `<statement>#<n>`.
     pub destination: &'a [u8],
     pub reason: &'a [u8],
-    /// As it was to leave.
+    /// As it was to leave, in its form.
     pub message: &'a [u8],
+    /// The name of [`Form`]; empty where it is not known.
+    pub form: &'a [u8],
+    /// What of the message is not put around it by the form: a part of it.
+    pub text: &'a [u8],
 }
 
 impl<'a> Letter<'a> {
     pub fn encode(&self) -> Vec<u8> {
         let cut = |words: &'a [u8]| words.get(..WORDS_BYTES_MAX).unwrap_or(words);
-        let (destination, reason) = (cut(self.destination), cut(self.reason));
-        let mut out = Vec::with_capacity(17 + destination.len() + reason.len() + self.message.len());
-        out.extend_from_slice(&MAGIC);
+        let (destination, reason, form) = (cut(self.destination), cut(self.reason), cut(self.form));
+        let words = destination.len() + reason.len() + form.len();
+        let mut out = Vec::with_capacity(27 + words + self.message.len());
+        out.extend_from_slice(if form.is_empty() { &MAGIC } else { &MAGIC_FORMED });
         out.extend_from_slice(&self.time.to_le_bytes());
         out.extend_from_slice(&(destination.len() as u16).to_le_bytes());
         out.extend_from_slice(&(reason.len() as u16).to_le_bytes());
-        for part in [destination, reason, self.message] {
+        if !form.is_empty() {
+            let (begin, length) = place(self.message, self.text);
+            out.extend_from_slice(&(form.len() as u16).to_le_bytes());
+            out.extend_from_slice(&begin.to_le_bytes());
+            out.extend_from_slice(&length.to_le_bytes());
+        }
+        for part in [destination, reason, form, self.message] {
             out.extend_from_slice(part);
         }
         out
     }
 
+    /// What people are shown: without the key in front of a text, which is for its destination alone.
+    pub fn shown(&self) -> &'a [u8] {
+        if matches!(self.form, b"keys" | b"kafka parts") { self.text } else { self.message }
+    }
+
     /// `None` when this is no letter.
     pub fn decode(bytes: &'a [u8]) -> Option<Letter<'a>> {
-        let rest = bytes.strip_prefix(&MAGIC)?;
+        let formed = bytes.strip_prefix(&MAGIC_FORMED);
+        let rest = formed.or_else(|| bytes.strip_prefix(&MAGIC))?;
         let (time, rest) = rest.split_first_chunk::<8>()?;
         let (destination, rest) = rest.split_first_chunk::<2>()?;
-        let (reason, rest) = rest.split_first_chunk::<2>()?;
+        let (reason, mut rest) = rest.split_first_chunk::<2>()?;
+        let (mut form, mut place) = (0, None);
+        if formed.is_some() {
+            let (length_of_form, more) = rest.split_first_chunk::<2>()?;
+            let (begin, more) = more.split_first_chunk::<4>()?;
+            let (length, more) = more.split_first_chunk::<4>()?;
+            let (begin, length) = (u32::from_le_bytes(*begin) as usize, u32::from_le_bytes(*length) as usize);
+            (form, place, rest) =
+                (usize::from(u16::from_le_bytes(*length_of_form)), Some((begin, length)), more);
+        }
         let (destination, rest) = rest.split_at_checked(u16::from_le_bytes(*destination).into())?;
-        let (reason, message) = rest.split_at_checked(u16::from_le_bytes(*reason).into())?;
-        Some(Letter { time: u64::from_le_bytes(*time), destination, reason, message })
+        let (reason, rest) = rest.split_at_checked(u16::from_le_bytes(*reason).into())?;
+        let (form, message) = rest.split_at_checked(form)?;
+        let text = match place {
+            Some((begin, length)) => message.get(begin..begin.checked_add(length)?)?,
+            None => message,
+        };
+        Some(Letter { time: u64::from_le_bytes(*time), destination, reason, message, form, text })
     }
+}
+
+/// Where a part of a message is in it; all of it when it is no part.
+fn place(message: &[u8], text: &[u8]) -> (u32, u32) {
+    let begin = (text.as_ptr() as usize).wrapping_sub(message.as_ptr() as usize);
+    match begin.checked_add(text.len()) {
+        Some(end) if end <= message.len() => (begin as u32, text.len() as u32),
+        _ => (0, message.len() as u32),
+    }
+}
+
+/// The name of a form, and a message without what that has put around it.
+fn formed<'m>(form: Option<&Form>, message: &'m [u8]) -> (&'static [u8], &'m [u8]) {
+    form.map_or((&b""[..], message), |form| (form.name.as_bytes(), (form.bare)(message)))
 }
 
 /// Where they are put.
@@ -90,11 +139,14 @@ impl DeadLetters {
         }))
     }
 
-    fn keep(&self, destination: &str, reason: &str, message: &[u8]) {
+    fn keep(&self, destination: &str, reason: &str, message: &[u8], form: Option<&Form>) {
         let reason = &*oplog::hidden(reason);
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
+        let (destination_bytes, reason_bytes) = (destination.as_bytes(), reason.as_bytes());
+        let (form, text) = formed(form, message);
         let letter =
-            Letter { time, destination: destination.as_bytes(), reason: reason.as_bytes(), message }.encode();
+            Letter { time, destination: destination_bytes, reason: reason_bytes, message, form, text }
+                .encode();
         let why = match self.append(&letter) {
             Ok(()) => return self.kept.add(1),
             Err(why) => why,
@@ -113,6 +165,7 @@ impl DeadLetters {
         &self,
         destination: &str,
         reason: &str,
+        form: Option<&Form>,
         chunk: &mut Chunk,
     ) -> Result<usize, Fault> {
         // The server's words, which may repeat what it was asked with.
@@ -120,9 +173,10 @@ impl DeadLetters {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         chunk.seal();
+        let (destination, reason) = (destination.as_bytes(), reason.as_bytes());
         for message in chunk.iter() {
-            let letter =
-                Letter { time, destination: destination.as_bytes(), reason: reason.as_bytes(), message };
+            let (form, text) = formed(form, message);
+            let letter = Letter { time, destination, reason, message, form, text };
             bytes.extend_from_slice(&letter.encode());
             ends.push(bytes.len() as u32);
         }
@@ -148,7 +202,9 @@ impl DeadLetters {
         reason: &str,
         chunks: impl IntoIterator<Item = Chunk>,
     ) -> Result<(), Fault> {
-        chunks.into_iter().try_for_each(|mut chunk| self.keep_all(destination, reason, &mut chunk).map(drop))
+        chunks
+            .into_iter()
+            .try_for_each(|mut chunk| self.keep_all(destination, reason, None, &mut chunk).map(drop))
     }
 
     /// Everything in a queue that nobody uses becomes letters, each safe before the queue forgets it; the
@@ -187,7 +243,7 @@ impl DeadLetters {
             let (messages, bytes) = (read.ends.len(), read.bytes.len() as u64);
             let mut chunk = Chunk::read_back(read.bytes, read.ends, 0, None);
             if messages > 0 {
-                self.keep_all(destination, reason, &mut chunk)?;
+                self.keep_all(destination, reason, None, &mut chunk)?;
             }
             if !place.log.flush() {
                 return Err(Fault::local("the disk does not take them"));
@@ -238,32 +294,40 @@ impl DeadLetters {
 
 /// Where one destination or source puts its letters; nowhere unless the configuration says so.
 #[derive(Default)]
-pub struct Tray(Mutex<Option<(Arc<DeadLetters>, String)>>);
+pub struct Tray {
+    letters: Mutex<Option<(Arc<DeadLetters>, String)>>,
+    /// The one in which its messages stand.
+    form: OnceLock<Form>,
+}
 
 impl Tray {
     /// From now on, for the destination or source of this name.
     pub(crate) fn set(&self, letters: Option<(&Arc<DeadLetters>, &str)>) {
-        *self.0.lock() = letters.map(|(letters, name)| (Arc::clone(letters), name.to_owned()));
+        *self.letters.lock() = letters.map(|(letters, name)| (Arc::clone(letters), name.to_owned()));
+    }
+
+    pub(crate) fn set_form(&self, form: Form) {
+        let _ = self.form.set(form);
     }
 
     /// Whether messages put here are kept.
     pub fn is_wanted(&self) -> bool {
-        self.0.lock().is_some()
+        self.letters.lock().is_some()
     }
 
     /// A message that the destination will never take, which has to be counted as dropped; or one that a
     /// source had and that its parsers do not survive.
     pub fn put(&self, reason: &str, message: &[u8]) {
-        let tray = self.0.lock();
+        let tray = self.letters.lock();
         if let Some((letters, destination)) = &*tray {
-            letters.keep(destination, reason, message);
+            letters.keep(destination, reason, message, self.form.get());
         }
     }
 }
 
 impl std::fmt::Debug for Tray {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Tray({})", self.0.lock().is_some())
+        write!(f, "Tray({})", self.letters.lock().is_some())
     }
 }
 
@@ -273,11 +337,15 @@ mod tests {
 
     #[test]
     fn letters_come_back_and_what_is_none_does_not() {
-        let letter = Letter { time: 7, destination: b"d#0", reason: b"too large", message: b"<13>x\ny" };
-        let bytes = letter.encode();
-        assert_eq!(Letter::decode(&bytes), Some(letter));
-        for cut in 0..17 + 3 + 9 {
-            assert_eq!(Letter::decode(&bytes[..cut]), None, "{cut}");
+        let message = &b"<13>x\ny"[..];
+        let (destination, reason) = (&b"d#0"[..], &b"too large"[..]);
+        let letter = Letter { time: 7, destination, reason, message, form: b"", text: message };
+        for (letter, head) in [(letter, 17), (Letter { form: b"keys", text: &message[4..], ..letter }, 31)] {
+            let bytes = letter.encode();
+            assert_eq!(Letter::decode(&bytes), Some(letter));
+            for cut in 0..head + 3 + 9 {
+                assert_eq!(Letter::decode(&bytes[..cut]), None, "{cut}");
+            }
         }
         let long = Letter { reason: &[b'x'; 70_000], ..letter }.encode();
         assert_eq!(Letter::decode(&long).map(|l| (l.reason.len(), l.message)), Some((4096, letter.message)));

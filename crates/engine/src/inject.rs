@@ -2,6 +2,7 @@
 //! letters that are tried again.
 
 use crate::chunk::Chunk;
+use crate::dead_letters::Letter;
 use crate::driver::Destination;
 use crate::outbox::Outbox;
 use crate::outlet::Outlet;
@@ -63,9 +64,11 @@ impl Injector {
         }
     }
 
-    /// Puts a message at the end of one queue, in its form. `mark` goes when it is dealt with.
-    pub fn push(&mut self, outlet: &Arc<Outlet>, message: &[u8], mark: Mark) {
-        let message = outlet.again(message);
+    /// Puts the message of a letter at the end of one queue, in the form that belongs there. `mark` goes when
+    /// it is dealt with.
+    pub fn push(&mut self, outlet: &Arc<Outlet>, letter: &Letter<'_>, mark: Mark) {
+        let message = outlet.formed(letter.form, letter.message, letter.text);
+        let message = outlet.again(&message);
         let ends = vec![message.len() as u32];
         let mut chunk = Chunk::read_back(message.to_vec(), ends, 0, None);
         chunk.flow_control = true;

@@ -129,6 +129,8 @@ pub struct Outlet {
     place: OnceLock<Arc<LogFolder>>,
     /// How they stand in its chunks. Set before there are messages; without one nothing is known of it.
     form: OnceLock<Form>,
+    /// Forms that can be put into that one. Set before there are messages.
+    kin: OnceLock<&'static [Form]>,
     /// What its form puts around messages is for its sink, and no part of what the peer gets.
     has_parts: AtomicBool,
     /// Where its messages go at the end of the program. Set before there are messages.
@@ -168,6 +170,7 @@ impl Outlet {
             home,
             place: OnceLock::new(),
             form: OnceLock::new(),
+            kin: OnceLock::new(),
             has_parts: AtomicBool::new(false),
             refuge: OnceLock::new(),
             leads: AtomicBool::new(false),

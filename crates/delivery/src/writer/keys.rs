@@ -3,6 +3,7 @@
 
 use super::Parts;
 use super::columns::{Columns, item};
+use super::shape::TEXT;
 use engine::{Chunk, Form};
 use record::{Batch, Demand};
 use std::sync::Arc;
@@ -24,6 +25,9 @@ const KEYED: Form = Form {
 };
 
 impl Keys {
+    /// What waits from before there were keys, or when there are none any more.
+    pub const KIN: &'static [Form] = &[TEXT, KEYED];
+
     /// `None` without templates: messages have no keys then.
     pub fn of(templates: Vec<Arc<Template>>) -> Option<Arc<dyn Parts>> {
         (!templates.is_empty())

@@ -2,7 +2,7 @@
 //! the text when it is formatted, so that what waits on disk is what leaves.
 
 use super::Writer;
-use super::shape::Room;
+use super::shape::{Room, TEXT};
 use engine::{Chunk, Form};
 use record::{Batch, Demand};
 use template::RenderContext;
@@ -31,7 +31,11 @@ pub trait Parts: Send + Sync {
 impl Writer {
     /// The form in which its messages wait.
     pub fn form(&self) -> Form {
-        self.parts.as_ref().map_or_else(|| self.envelope.form(), |parts| parts.form())
+        match &self.parts {
+            Some(parts) => parts.form(),
+            None if self.are_texts => TEXT,
+            None => self.envelope.form(),
+        }
     }
 
     /// Moves texts into a chunk with their parts.

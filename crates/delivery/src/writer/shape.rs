@@ -17,6 +17,13 @@ pub enum Envelope {
 }
 
 const PLAIN: Form = Form { name: "plain", bare: |message| message, put: put_plain, again: Form::whole };
+/// A message between others that are told apart by what is put between them when they leave.
+pub const TEXT: Form = Form {
+    name: "plain",
+    bare: Form::whole,
+    put: |out, message| out.extend_from_slice(message),
+    again: Form::whole,
+};
 const COUNTED: Form =
     Form { name: "octet counting", bare: without_count, put: wire::octet::append, again: Form::whole };
 const WITH_SENDER: Form = Form {

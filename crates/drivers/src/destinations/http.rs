@@ -39,6 +39,7 @@ fn build(
     }
     let mut writer = Writer::new(request.body, cx.identity);
     writer.parts = Keys::of(request.keys);
+    (writer.are_texts, writer.kin) = (true, Keys::KIN);
     writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     let addresses = request.addresses;
     let key = writing::key(s, &mut writer, || format!("http({})", addresses.join(",")));

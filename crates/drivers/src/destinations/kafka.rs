@@ -158,6 +158,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let keeps = wish.as_ref().and_then(|wish| wish.keep(&writer, &topic));
     let enveloped = parts.is_needed();
     writer.parts = enveloped.then(|| Arc::new(parts) as _);
+    (writer.are_texts, writer.kin) = (true, RecordParts::KIN);
     let dial = Arc::new(kafka_client::dial(s, &properties, diags)?);
     let mut sends = sends(&properties, topic.clone().into_bytes(), enveloped);
     sends.transaction = wish.as_ref().map(|wish| Arc::clone(&wish.id));

@@ -39,7 +39,7 @@ pub fn wait_on_disk(penstock: &Penstock, count: u64) {
     });
 }
 
-fn kill(mut penstock: Penstock) {
+pub fn kill(mut penstock: Penstock) {
     penstock.process().child().kill().expect("it runs");
     penstock.wait_end();
 }

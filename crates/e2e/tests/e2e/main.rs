@@ -45,6 +45,7 @@ mod hostile;
 mod http;
 mod http_acks;
 mod http_blocks;
+mod http_changes;
 mod http_more;
 mod http_real;
 mod interop;

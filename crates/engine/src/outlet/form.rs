@@ -3,6 +3,7 @@
 
 use super::Outlet;
 use crate::chunk::Chunk;
+use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
 /// How a message stands between its neighbours.
@@ -45,6 +46,30 @@ impl Outlet {
     /// Called once, before there are messages.
     pub fn set_form(&self, form: Form) {
         let _ = self.form.set(form);
+        self.counters.dead_letters.set_form(form);
+    }
+
+    /// A message of some form in the one of this outlet; `text` is what that form has nothing put around.
+    pub(crate) fn formed<'m>(&self, name: &[u8], message: &'m [u8], text: &[u8]) -> Cow<'m, [u8]> {
+        match self.form() {
+            Some(form) if !name.is_empty() && form.name.as_bytes() != name => {
+                let mut made = Vec::new();
+                (form.put)(&mut made, text);
+                Cow::Owned(made)
+            }
+            _ => Cow::Borrowed(message),
+        }
+    }
+
+    /// Forms in which what waits on disk from before may stand, to be put into its own. Called once, before
+    /// there are messages.
+    pub fn set_kin(&self, kin: &'static [Form]) {
+        let _ = self.kin.set(kin);
+    }
+
+    /// The form of this name, if what stands in it can be put into the one of this outlet.
+    pub(crate) fn kin(&self, name: &[u8]) -> Option<&'static Form> {
+        self.kin.get()?.iter().find(|form| form.name.as_bytes() == name)
     }
 
     /// What its form puts around messages is for its sink alone. Called before there are messages.

@@ -39,11 +39,15 @@ impl Known {
         [&self.place, &self.address, &self.form, self.dir.as_os_str().as_bytes(), &self.queue].join(&0)
     }
 
-    /// It is the queue of a destination that writes to this place, in this form.
-    fn is_of(&self, key: &DestinationKey, address: &str, form: &str) -> bool {
+    /// It is the queue of a destination that writes to this place, in a form that the outlet can read.
+    fn is_of(&self, key: &DestinationKey, address: &str, outlet: &Outlet) -> bool {
         let is_same = self.place == key.place.as_bytes() || self.address == address.as_bytes();
-        is_same && self.form == form.as_bytes()
+        is_same && (self.form == form_of(outlet) || outlet.kin(&self.form).is_some())
     }
+}
+
+fn form_of(outlet: &Outlet) -> &[u8] {
+    outlet.form().map_or(b"", |form| form.name.as_bytes())
 }
 
 impl Engine {
@@ -60,8 +64,12 @@ impl Engine {
             if !fresh.iter().any(|new| Arc::ptr_eq(new, destination)) || destination.names_outlets() {
                 continue;
             }
-            for (index, outlet) in destination.outlets().iter().enumerate() {
-                self.take_along_to(key, &destination.described().1, index, outlet);
+            let (address, outlets) = (destination.described().1, destination.outlets());
+            for (index, outlet) in outlets.iter().enumerate() {
+                self.take_along_to(key, &address, index, outlet);
+            }
+            if let Some(first) = outlets.first() {
+                self.take_from_workers(key, &address, outlets.len(), first);
             }
         }
     }
@@ -72,16 +80,9 @@ impl Engine {
         let own = state.get(&mark).map(|value| (mark.clone(), value));
         let noted = own.or_else(|| self.noted_by_another_name(key, index));
         let known = noted.as_ref().and_then(|(_, value)| Known::decode(value));
-        let form = outlet.form().map_or("", |form| form.name);
-        if let Some(known) = known.filter(|known| known.is_of(key, address, form))
-            && let Err(error) = self.take_from(&known, key, outlet)
+        if let Some(known) = known.filter(|known| known.is_of(key, address, outlet))
+            && !self.has_taken(&known, key, outlet)
         {
-            let fields: [oplog::Field<'_>; 3] =
-                [("destination", &key.id), ("dir", &known.dir.display()), ("error", &error)];
-            oplog::error(
-                "What waits for a destination cannot be moved to where it keeps its messages now",
-                &fields,
-            );
             // The next start tries again.
             return;
         }
@@ -91,7 +92,7 @@ impl Engine {
                 let known = Known {
                     place: key.place.clone().into_bytes(),
                     address: address.as_bytes().to_vec(),
-                    form: form.as_bytes().to_vec(),
+                    form: form_of(outlet).to_vec(),
                     dir: place.dir.clone(),
                     queue: name,
                 };
@@ -105,6 +106,34 @@ impl Engine {
         if let Some((at, _)) = noted.filter(|(at, _)| *at != mark) {
             state.remove(&at);
         }
+    }
+
+    /// There were more workers: nobody knows which of those that are left the messages that wait would go to
+    /// now, so the first one gets them.
+    fn take_from_workers(&self, key: &DestinationKey, address: &str, outlets: usize, first: &Outlet) {
+        let state = self.shared.state();
+        let prefix = [MARK, key.id.as_bytes(), b"/"].concat();
+        for (mark, value) in state.with_prefix(&prefix) {
+            let number =
+                mark.get(prefix.len()..).and_then(|rest| std::str::from_utf8(rest).ok()?.parse().ok());
+            let is_left = number.is_some_and(|number: usize| number >= outlets);
+            let known = Known::decode(&value).filter(|known| is_left && known.is_of(key, address, first));
+            if known.is_some_and(|known| self.has_taken(&known, key, first)) {
+                state.remove(&mark);
+            }
+        }
+    }
+
+    /// Whether nothing is left there. The log says why.
+    fn has_taken(&self, known: &Known, key: &DestinationKey, outlet: &Outlet) -> bool {
+        let Err(error) = self.take_from(known, key, outlet) else { return true };
+        let fields: [oplog::Field<'_>; 3] =
+            [("destination", &key.id), ("dir", &known.dir.display()), ("error", &error)];
+        oplog::error(
+            "What waits for a destination cannot be moved to where it keeps its messages now",
+            &fields,
+        );
+        false
     }
 
     /// What is known of a destination that is called so now, and where that is noted.
@@ -127,7 +156,8 @@ impl Engine {
             return Ok(());
         }
         let place = durable.place_at(&known.dir)?;
-        let moved = outlet.take_along(durable, &Berth { place, name: known.queue.clone() }, None)?;
+        let berth = Berth { place, name: known.queue.clone() };
+        let moved = outlet.take_along(durable, &berth, outlet.kin(&known.form))?;
         if moved > 0 {
             oplog::notice(
                 "What waits for a destination goes to where it keeps its messages now",

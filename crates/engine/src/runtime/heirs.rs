@@ -154,7 +154,7 @@ impl Engine {
                 continue;
             }
             let letters = self.shared.durable.letters();
-            match letters.and_then(|letters| letters.keep_all(id, REMOVED, &mut chunk)) {
+            match letters.and_then(|letters| letters.keep_all(id, REMOVED, outlet.form(), &mut chunk)) {
                 Ok(kept) => {
                     outlet.counters.waiting.sub(kept);
                     outlet.counters.dropped.add(Reason::DeadLetter, kept);

@@ -60,7 +60,7 @@ impl<W: Write> Printer<W> {
             write!(self.out, "{} {} ", time(letter.time / 1_000_000), words(letter.destination))?;
             write!(self.out, "({}): ", words(letter.reason))?;
         }
-        self.line(letter.map_or(message.bytes, |letter| letter.message))
+        self.line(letter.map_or(message.bytes, |letter| letter.shown()))
     }
 
     pub fn line(&mut self, line: &[u8]) -> io::Result<()> {
@@ -92,7 +92,7 @@ fn object(message: &Message<'_>, letter: Option<&Letter<'_>>) -> Map<String, Val
         object.insert("destination".into(), json!(name(letter.destination)));
         object.insert("reason".into(), json!(name(letter.reason)));
     }
-    let (key, value) = text("message", letter.map_or(message.bytes, |letter| letter.message));
+    let (key, value) = text("message", letter.map_or(message.bytes, |letter| letter.shown()));
     object.insert(key, value);
     object
 }
@@ -126,8 +126,15 @@ mod tests {
         check(b"q", false, b"one", "one\n");
         check(b"q", true, b"a\n", "{\"message\":\"a\\n\",\"seq\":3,\"time\":\"1970-01-01T00:00:00Z\"}\n");
         check(b"q", true, b"\xff", "{\"message_hex\":\"ff\",\"seq\":3,\"time\":\"1970-01-01T00:00:00Z\"}\n");
-        let letter =
-            Letter { time: 1_000_000, destination: b"d#0", reason: b"too long", message: b"x" }.encode();
+        let letter = Letter {
+            time: 1_000_000,
+            destination: b"d#0",
+            reason: b"too long",
+            message: b"x",
+            form: b"",
+            text: b"x",
+        }
+        .encode();
         check(b"dead-letters", false, &letter, "1970-01-01T00:00:01Z d#0 (too long): x\n");
     }
 }

@@ -42,7 +42,8 @@ pub fn answer(shared: &Shared, count_max: usize) -> Result<String, Refusal> {
 }
 
 fn one(letter: &Letter<'_>) -> Value {
-    let text = letter.message.get(..TEXT_BYTES_MAX).unwrap_or(letter.message);
+    let shown = letter.shown();
+    let text = shown.get(..TEXT_BYTES_MAX).unwrap_or(shown);
     json!({
         "time": letter.time / 1000,
         "destination": String::from_utf8_lossy(letter.destination),

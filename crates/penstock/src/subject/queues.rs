@@ -154,11 +154,11 @@ fn replay(program: &Daemon, to: Option<&str>) -> Result<String, Refusal> {
                         destination(program, &name).and_then(|destination| outlet_of(&*destination))
                     }
                 };
-                outlet.map(|outlet| (outlet, letter.message))
+                outlet.map(|outlet| (outlet, letter))
             });
         through.state.lock().under_way.insert(number, (bytes, false));
         match outlet {
-            Ok((outlet, message)) => {
+            Ok((outlet, letter)) => {
                 if !injector.wait() {
                     through.state.lock().under_way.remove(&number);
                     letters.end_replay(end, from);
@@ -166,7 +166,7 @@ fn replay(program: &Daemon, to: Option<&str>) -> Result<String, Refusal> {
                     return Err(format!("{given} given to destinations; these take no more").into());
                 }
                 let mark = Mark::new(Arc::clone(&through) as Arc<dyn Acknowledge>, number);
-                injector.push(&outlet, message, mark);
+                injector.push(&outlet, &letter, mark);
                 given += 1;
             }
             Err(refusal) => {

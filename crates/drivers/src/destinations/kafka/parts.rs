@@ -1,6 +1,6 @@
 //! Topic, key and headers of each message, beside its text.
 
-use delivery::writer::Parts;
+use delivery::writer::{Parts, TEXT};
 use engine::{Chunk, Form};
 use parking_lot::Mutex;
 use record::{Batch, Demand};
@@ -57,6 +57,9 @@ fn text<'a>((bytes, ends): (&'a [u8], &[u32]), at: usize) -> &'a [u8] {
 }
 
 impl RecordParts {
+    /// What waits from before there were parts, or when there are none any more.
+    pub const KIN: &'static [Form] = &[TEXT, PARTED];
+
     pub fn new(
         topic: Option<TopicTemplate>,
         key: Option<Arc<Template>>,
