@@ -33,7 +33,7 @@ impl Exposition {
 
     /// The metrics among the counters, and `own` ones by their full names, which are gauges.
     pub fn render(self, counters: &[Counter], own: &[(String, f64)]) -> String {
-        let mut families: BTreeMap<String, Family> = BTreeMap::new();
+        let mut families: BTreeMap<(String, Kind), Family> = BTreeMap::new();
         let mut seen = HashSet::new();
         for counter in counters {
             let Some((name, labels, line)) = sample(counter) else { continue };
@@ -42,27 +42,36 @@ impl Exposition {
             }
             let (family, kind) = family_of(&name);
             let entry =
-                families.entry(family.to_owned()).or_insert_with(|| Family::new(kind, help_of(&name)));
+                families.entry((family.to_owned(), kind)).or_insert_with(|| Family::new(help_of(&name)));
             entry.lines.push(line);
         }
         for (name, value) in own {
-            let entry = families.entry(name.clone()).or_insert_with(|| Family::new(Kind::Gauge, ""));
+            let entry = families.entry((name.clone(), Kind::Gauge)).or_insert_with(|| Family::new(""));
             entry.lines.push(super::sample_line(name, &[], &value.to_string()));
         }
         let mut out = String::new();
-        families.iter().for_each(|(name, family)| self.family(name, family, &mut out));
+        for ((name, kind), family) in &families {
+            let is_taken = |other| other != *kind && families.contains_key(&(name.clone(), other));
+            let (name, kind) = match (self, kind) {
+                // A family has its name for itself there, and a configuration may name another one so.
+                (Exposition::OpenMetrics, Kind::Counter)
+                    if [Kind::Gauge, Kind::Unknown].into_iter().any(is_taken) =>
+                {
+                    (format!("{name}_total"), Kind::Unknown)
+                }
+                // Where the older format has a counter, its name is that of the samples.
+                (Exposition::Prometheus, Kind::Counter) => (format!("{name}_total"), Kind::Counter),
+                (_, kind) => (name.clone(), *kind),
+            };
+            self.family((&name, kind), family, &mut out);
+        }
         if self == Exposition::OpenMetrics {
             out.push_str("# EOF\n");
         }
         out
     }
 
-    fn family(self, name: &str, family: &Family, out: &mut String) {
-        // Where the older format has a counter, its name is that of the samples.
-        let name = match (self, family.kind) {
-            (Exposition::Prometheus, Kind::Counter) => format!("{name}_total"),
-            _ => name.to_owned(),
-        };
+    fn family(self, (name, kind): (&str, Kind), family: &Family, out: &mut String) {
         if !family.help.is_empty() {
             let help = family.help.replace('\\', "\\\\").replace('\n', "\\n").replace(
                 '"',
@@ -74,12 +83,12 @@ impl Exposition {
             // Writing to a String does not fail.
             let _ = writeln!(out, "# HELP {name} {help}");
         }
-        let _ = writeln!(out, "# TYPE {name} {}", family.kind.name(self));
+        let _ = writeln!(out, "# TYPE {name} {}", kind.name(self));
         family.lines.iter().for_each(|line| out.push_str(line));
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Counter,
     Gauge,
@@ -101,14 +110,13 @@ impl Kind {
 }
 
 struct Family {
-    kind: Kind,
     help: &'static str,
     lines: Vec<String>,
 }
 
 impl Family {
-    fn new(kind: Kind, help: &'static str) -> Family {
-        Family { kind, help, lines: Vec::new() }
+    fn new(help: &'static str) -> Family {
+        Family { help, lines: Vec::new() }
     }
 }
 
@@ -162,6 +170,21 @@ mod tests {
             "{open}"
         );
         assert!(open.contains("# TYPE syslogng_own unknown\n") && open.ends_with("# EOF\n"), "{open}");
+    }
+
+    #[test]
+    fn a_name_with_and_without_total_makes_two_families() {
+        let probe = |name: &str, value| probed(name.to_owned(), Vec::new(), value);
+        let counters = [probe("same", 1), probe("same_total", 2)];
+        let check = |format: Exposition, expected: &str| assert_eq!(format.render(&counters, &[]), expected);
+        check(
+            Exposition::Prometheus,
+            "# TYPE syslogng_same_total counter\nsyslogng_same_total 2\n# TYPE syslogng_same untyped\nsyslogng_same 1\n",
+        );
+        check(
+            Exposition::OpenMetrics,
+            "# TYPE syslogng_same_total unknown\nsyslogng_same_total 2\n# TYPE syslogng_same unknown\nsyslogng_same 1\n# EOF\n",
+        );
     }
 
     #[test]
