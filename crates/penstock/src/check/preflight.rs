@@ -44,7 +44,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "C0104",
         "a folder stands where a file should",
-        "The path of a file names an existing folder. Correct the path.",
+        "The path of a file names an existing folder. Correct the path, or remove the folder: messages wait until then.",
     ),
     (
         "C0105",
