@@ -284,12 +284,12 @@ fn a_file_of_big_endian_utf_16() {
     std::fs::write(lab.path("in"), utf16("\u{feff}első\nmáso")).unwrap();
     let config = config("file(\"%dir%/in\" flags(no-parse) encoding(\"UTF-16\"));")
         .replace("/out\")", "/out\" template(\"$MSG\\n\"))");
-    let mut penstock = Penstock::start(&lab, &config);
+    let penstock = Penstock::start(&lab, &config);
     wait_until("the first line", || lab.lines("out") == ["első"]);
     penstock.stop();
     let mut file = std::fs::OpenOptions::new().append(true).open(lab.path("in")).unwrap();
     file.write_all(&utf16("dik\nharmadik\n")).unwrap();
-    let mut penstock = Penstock::start(&lab, &config);
+    let penstock = Penstock::start(&lab, &config);
     wait_until("all lines", || lab.lines("out") == ["első", "második", "harmadik"]);
     penstock.stop();
 }

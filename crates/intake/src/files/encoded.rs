@@ -164,8 +164,9 @@ mod tests {
         let open = Encoding::named("UTF-16").expect("known");
         let (mut encoded, mut text) = (Encoded::new(open, None, 1000), Vec::new());
         for byte in &raw {
+            let is_start = text.is_empty();
             encoded.buffer().push(*byte);
-            encoded.decode(&mut text, text.is_empty());
+            encoded.decode(&mut text, is_start);
         }
         assert_eq!(String::from_utf8(std::mem::take(&mut text)).expect("utf-8"), "é\n€\n");
         let mut file = tempfile::tempfile().expect("a file");
