@@ -87,6 +87,9 @@ pub enum Peeled {
     Of(Box<dyn Input>, Vec<u8>, &'static str),
 }
 
+/// Turns messages of another character encoding into UTF-8.
+pub type Decode = Box<dyn Fn(&mut Batch) + Send>;
+
 /// What a connection needs to know beside its bytes.
 pub struct StreamOptions {
     pub framing: FramerOptions,
@@ -95,7 +98,7 @@ pub struct StreamOptions {
     /// [`crate::Share`].
     pub window_messages: Option<usize>,
     /// What becomes of messages that were found by their lengths.
-    pub decode: Option<Box<dyn Fn(&mut Batch) + Send>>,
+    pub decode: Option<Decode>,
     /// `log-fetch-limit()` when given: messages in one turn.
     pub fetch_limit: Option<usize>,
     /// `None` for things that are not connections.

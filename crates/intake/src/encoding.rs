@@ -1,7 +1,7 @@
 //! `encoding()`: a stream in another character set, read as UTF-8.
 
 use conf_schema::{Decoder, Encoding};
-use engine::reader::Input;
+use engine::reader::{Decode, Input};
 use record::{Batch, Record};
 use std::borrow::Cow;
 use std::io;
@@ -97,7 +97,7 @@ impl Input for EncodedInput {
 }
 
 /// What is done to messages that were found by their lengths, where there are such.
-pub fn of_frames(encoding: Encoding, framing: Framing) -> Option<Box<dyn Fn(&mut Batch) + Send>> {
+pub fn of_frames(encoding: Encoding, framing: Framing) -> Option<Decode> {
     match framing {
         Framing::OctetCounting | Framing::Auto => Some(Box::new(move |batch| decode_frames(encoding, batch))),
         _ => None,

@@ -73,7 +73,12 @@ impl Pages {
     }
 
     fn reload(&self, query: Query<'_>) -> Later {
+        // Who writes another name means a trial all the same.
+        let is_known = query.pairs().all(|(name, _)| name == b"trial");
         let trial = match looks::number(query, "trial") {
+            _ if !is_known => {
+                return at_once(Answer::text(422, "only trial may be said: nothing was reloaded"));
+            }
             Ok(trial) => trial.map(|seconds| Duration::from_secs(seconds.min(TRIAL_MAX))),
             Err(why) => return at_once(Answer::text(422, &format!("{why}: nothing was reloaded"))),
         };

@@ -112,12 +112,15 @@ pub fn next(query: Query<'_>, subject: &dyn Subject) -> Answer {
 
 /// The messages that come by a `place`: `count`, `seconds`.
 pub fn tap(query: Query<'_>, subject: &dyn Subject) -> Answer {
+    let Some(place) = query.get("place").filter(|place| !place.is_empty()) else {
+        return refused("a place is needed, as text in UTF-8");
+    };
     let (count, patience) = match bounds(query, 10) {
         Ok(bounds) => bounds,
         Err(why) => return refused(&why),
     };
     let request = LookRequest {
-        place: query.get("place").unwrap_or_default(),
+        place,
         filter: query.get("filter").filter(|text| !text.trim().is_empty()),
         template: None,
         count,

@@ -6,6 +6,7 @@ use crate::client;
 use crate::ledger::DropReason;
 use crate::tap::TapRequest;
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::Path;
@@ -35,7 +36,8 @@ Exit code: 0 shown; 1 nothing was dropped, or no answer; 2 wrong usage.")]
 pub struct TapArgs {
     /// Messages that come by here: a source, a step as explain names it, a destination, or FILE:LINE of
     /// any of them or of a log path
-    #[arg(value_name = "PLACE", required_unless_present = "dropped", conflicts_with = "dropped")]
+    #[arg(value_name = "PLACE", required_unless_present = "dropped", conflicts_with = "dropped",
+          value_parser = NonEmptyStringValueParser::new())]
     pub place: Option<String>,
     /// Only those for which this filter expression holds there
     #[arg(long = "where", value_name = "FILTER", conflicts_with = "dropped")]

@@ -141,9 +141,13 @@ fn only_whoever_shows_the_token_is_told_anything() {
         (shown.clone(), 403),
         (format!("{own}Origin: http://evil.example.com\r\n"), 403),
         (format!("{own}Sec-Fetch-Site: cross-site\r\n"), 403),
-        (own, 200),
+        (own.clone(), 200),
     ] {
         assert_eq!(web::post(port, "/control/reload", &headers, b"").status, status, "{headers}");
+    }
+    assert_eq!(web::post(port, "/control/reload?trail=5", &own, b"").status, 422);
+    for place in ["", "?place=", "?place=%ff"] {
+        assert_eq!(web::get(port, &format!("/tap.json{place}"), &shown).status, 422, "{place}");
     }
     assert_eq!(web::get(port, "/control/reload", &shown).status, 405);
     drop(penstock);

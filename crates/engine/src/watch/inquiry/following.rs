@@ -144,8 +144,12 @@ impl Watch for Following {
         }
         let open: Vec<Arc<Inquiry>> = OPEN.lock().clone();
         for inquiry in open.into_iter().filter(|inquiry| inquiry.asks_made(source)) {
-            let has_room =
-                self.followed.len() < FOLLOWED_MAX && inquiry.found.lock().len() < inquiry.asked.count;
+            // Each question has room of its own.
+            let is_of = |followed: &&Followed| {
+                followed.inquiry.as_ref().is_some_and(|other| Arc::ptr_eq(other, &inquiry))
+            };
+            let has_room = self.followed.iter().filter(is_of).count() < FOLLOWED_MAX
+                && inquiry.found.lock().len() < inquiry.asked.count;
             if has_room && fitting::fits(&inquiry.asked, batch, record, cx) {
                 let peer = batch.context(record).map(|context| context.peer.clone()).unwrap_or_default();
                 self.put(Followed::new(source, record.origin, peer, Some(inquiry)));
