@@ -8,7 +8,6 @@ mod google_pubsub;
 mod hec;
 mod internal;
 mod journal;
-mod json_string;
 #[cfg(feature = "kafka")]
 mod kafka;
 #[cfg(feature = "mqtt")]

@@ -14,7 +14,7 @@ pub fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// Since 1970: a number of them, a time of ISO 8601 (one without a zone is of UTC), or a datetime of a message.
+/// Since 1970: a number of them, a time of ISO 8601 (one without a zone is of UTC), or a message's datetime.
 pub fn microseconds(text: &str) -> Option<i64> {
     if let Ok(number) = text.parse::<i64>() {
         return Some(number);

@@ -10,6 +10,7 @@ pub mod inet;
 pub mod inotify;
 pub mod input;
 pub mod joined;
+pub mod json_string;
 pub mod lines;
 pub mod listener;
 pub mod multi_line;

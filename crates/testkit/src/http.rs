@@ -2,10 +2,11 @@
 //! where the script cuts.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// One request as it came.
 #[derive(Clone, Debug, Default)]
@@ -100,6 +101,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// On a busy machine a connection of somebody else may have the port for its own end while the server is away.
+fn bound(port: u16) -> TcpListener {
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        match TcpListener::bind(("127.0.0.1", port)) {
+            Ok(listener) => return listener,
+            Err(error) if error.kind() == ErrorKind::AddrInUse && Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            Err(error) => panic!("port {port}: {error}"),
+        }
+    }
+}
+
 pub struct HttpServer {
     port: u16,
     shared: Arc<Shared>,
@@ -119,7 +134,7 @@ impl HttpServer {
         early: impl Fn(&Request) -> Option<Reply> + Send + Sync + 'static,
         script: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     ) -> HttpServer {
-        let listener = TcpListener::bind(("127.0.0.1", port)).expect("the port is ours");
+        let listener = bound(port);
         let port = listener.local_addr().expect("an address").port();
         let shared: Arc<Shared> = Arc::default();
         let (there, early, script): (_, Arc<Early>, Arc<Script>) =

@@ -24,7 +24,8 @@ fn copied(folder: &Path, name: &str) -> PathBuf {
 fn a_revocation_list_without_a_number_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = copied(folder.path(), "no-number.crl");
-    let server = Options { crl_dir: Some(folder.path().to_owned()), ..world().server() };
+    let world = world();
+    let server = Options { crl_dir: Some(folder.path().to_owned()), ..world.server() };
     let error = Acceptor::load(&server).err().expect("refused");
     assert!(error.said().contains(&path.display().to_string()), "{error}");
     assert!(error.said().contains("has no number"), "{error}");

@@ -1,8 +1,8 @@
 //! The lines of a `_bulk`: an action, then its document.
 
 use super::reply::{self, Refusal, Told};
-use crate::sources::json_string::string;
 use http_server::{Answer, Bytes};
+use intake::json_string::string;
 use intake::requests::{Fate, Filling, Load};
 use record::{Batch, NameId, Record, Span, ValueType};
 use serde::de::IgnoredAny;

@@ -5,8 +5,8 @@ use super::message::{self, EventFacts, Names};
 use super::replies::{
     BUSY, EVENT_BLANK, EVENT_REQUIRED, INDEXED_FIELDS, INVALID_FORMAT, NO_DATA, Reply, SUCCESS,
 };
-use crate::sources::json_string::string;
 use http_server::{Answer, Bytes};
+use intake::json_string::string;
 use intake::requests::{Fate, Filling, Load};
 use record::Batch;
 use serde::de::IgnoredAny;

@@ -1,6 +1,6 @@
 //! One event as a message.
 
-use crate::sources::json_string::string;
+use intake::json_string::string;
 use intake::requests::Filling;
 use record::{Batch, NameId, Record, Span, Stamp, ValueType};
 
