@@ -101,7 +101,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// On a busy machine a connection of somebody else may have the port for its own end while the server is away.
+/// On a busy machine somebody else's connection may have the port for its own end while the server is away.
 fn bound(port: u16) -> TcpListener {
     let until = Instant::now() + Duration::from_secs(60);
     loop {
