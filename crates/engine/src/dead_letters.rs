@@ -142,11 +142,9 @@ impl DeadLetters {
     fn keep(&self, destination: &str, reason: &str, message: &[u8], form: Option<&Form>) {
         let reason = &*oplog::hidden(reason);
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
-        let (destination_bytes, reason_bytes) = (destination.as_bytes(), reason.as_bytes());
         let (form, text) = formed(form, message);
-        let letter =
-            Letter { time, destination: destination_bytes, reason: reason_bytes, message, form, text }
-                .encode();
+        let (to, why) = (destination.as_bytes(), reason.as_bytes());
+        let letter = Letter { time, destination: to, reason: why, message, form, text }.encode();
         let why = match self.append(&letter) {
             Ok(()) => return self.kept.add(1),
             Err(why) => why,

@@ -25,9 +25,7 @@ impl<'c> Paths<'_, 'c> {
     /// A sequence of items to a sequence of steps.
     pub fn items(&mut self, items: &[&'c LogItem], end: End, diags: &mut Diagnostics) -> Vec<Step> {
         let mut steps = Vec::new();
-        // Embedded log paths and channels come last, if they are there.
-        let last = items.iter().rev().take_while(|item| embedded(item).is_some()).count();
-        let (items, forks) = items.split_at(items.len() - last);
+        let (items, forks) = items.split_at(items.len() - embedded_last(items.iter().copied()));
         for (index, item) in items.iter().enumerate() {
             let from = steps.len();
             self.item(item, &mut steps, diags);
@@ -290,8 +288,7 @@ impl<'c> Paths<'_, 'c> {
         let rule = rule.or(made_up.as_deref());
         let mut steps = Vec::new();
         // Those of a parser statement follow one another.
-        let is_row = kind == ObjectKind::Rewrite;
-        let last = body.iter().rev().take_while(|item| is_row && embedded(item).is_some()).count();
+        let last = if kind == ObjectKind::Rewrite { embedded_last(body.iter()) } else { 0 };
         let (body, forks) = body.split_at(body.len() - last);
         for item in body {
             match item {
@@ -333,6 +330,11 @@ impl<'c> Paths<'_, 'c> {
         };
         Some(Step::new(Op::Parse(parse), from, call.span))
     }
+}
+
+/// How many embedded log paths and channels stand at the end.
+fn embedded_last<'i>(items: impl DoubleEndedIterator<Item = &'i LogItem>) -> usize {
+    items.rev().take_while(|item| embedded(item).is_some()).count()
 }
 
 fn embedded(item: &LogItem) -> Option<&LogPath> {
