@@ -22,7 +22,6 @@ mod server;
 mod session;
 mod status;
 mod time;
-mod timer;
 
 pub use http_client::{HeaderName, HeaderValueOf};
 pub use http_server::Stream;

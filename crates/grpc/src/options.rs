@@ -15,7 +15,7 @@ use flight::Outcome;
 use http_client::proof::account::Account;
 use http_client::proof::options::{self as proof, Wanted};
 use http_client::proof::{Grant, Proof};
-use http_client::{Action, HeaderName, HeaderValue, HeaderValueOf, Network, Proxies, Url};
+use http_client::{Action, HeaderName, HeaderValue, HeaderValueOf, Network, Proxies, Url, Version};
 use std::sync::Arc;
 use std::time::Duration;
 use template::Template;
@@ -97,7 +97,7 @@ pub fn caller(address: (&str, &str), r: &mut Reading<'_>) -> Result<Caller, Repo
     let mut plan = Plan {
         name: r.cx.id(),
         url,
-        network: Network::new(tls, None).speaking(b"h2"),
+        network: Network::new(tls, None).speaking(Version::Http2),
         user_agent: format!("penstock/{}", env!("CARGO_PKG_VERSION")),
         authority: None,
         headers: Vec::new(),

@@ -2,6 +2,7 @@
 
 use crate::proxies::{Proxies, Proxy};
 use crate::url::Url;
+use crate::version::{HTTP2, Version};
 use crate::wire::{Passed, Stream, Wire};
 use base64::Engine;
 use diag::Fault;
@@ -26,13 +27,12 @@ pub struct Network {
     /// For `https`, or why there is none.
     tls: Option<Result<Arc<Connector>, Fault>>,
     proxies: Proxies,
-    /// What is to be spoken over TLS, RFC 7301, where servers want to be told.
-    protocol: Option<&'static [u8]>,
+    version: Version,
 }
 
 impl Network {
     pub fn new(tls: Option<Result<Arc<Connector>, Fault>>, proxy: Option<Url>) -> Network {
-        Network { tls, proxies: proxy.map(Proxies::named).unwrap_or_default(), protocol: None }
+        Network { tls, proxies: proxy.map(Proxies::named).unwrap_or_default(), version: Version::Http1 }
     }
 
     /// With proxies that depend on the server.
@@ -46,9 +46,8 @@ impl Network {
         self.proxies.of(url)
     }
 
-    /// For another protocol than HTTP/1.1.
-    pub fn speaking(mut self, protocol: &'static [u8]) -> Network {
-        self.protocol = Some(protocol);
+    pub fn speaking(mut self, version: Version) -> Network {
+        self.version = version;
         self
     }
 
@@ -61,12 +60,18 @@ impl Network {
             Fault::of_connection(&error, error.to_string()).at(&place)
         })?;
         if !url.is_secure {
-            return Ok(Wire::new(Stream::Plain(stream), Arc::clone(passed)));
+            // What a proxy is asked for in the clear, it is asked over HTTP/1.1.
+            let is_http2 = self.version == Version::Http2 && self.proxy(url).is_none();
+            return Ok(Wire::new(Stream::Plain(stream), is_http2, passed));
         }
         let begun = tokio::time::timeout(CONNECT_MAX, self.begin_tls(stream, url)).await;
         let stream =
             begun.map_err(|_| Fault::unreachable("no answer to the TLS handshake").at(&url.authority))??;
-        Ok(Wire::new(stream, Arc::clone(passed)))
+        let is_http2 = match (&stream, self.version) {
+            (Stream::Secure(session), Version::Either) => session.get_ref().1.alpn_protocol() == Some(HTTP2),
+            (_, version) => version == Version::Http2,
+        };
+        Ok(Wire::new(stream, is_http2, passed))
     }
 
     async fn begin_tls(&self, mut stream: TcpStream, url: &Url) -> Result<Stream, Fault> {
@@ -84,8 +89,8 @@ impl Network {
             .map_err(|_| format!("`{}` is no host name a certificate could have", url.host))
             .map_err(Fault::misconfigured)?;
         let mut config = connector.client_config()?;
-        if let Some(protocol) = self.protocol {
-            Arc::make_mut(&mut config).alpn_protocols = vec![protocol.to_vec()];
+        if let Some(protocols) = self.version.protocols() {
+            Arc::make_mut(&mut config).alpn_protocols = protocols;
         }
         let session = TlsConnector::from(config).connect(name, stream).await;
         let with = format!("TLS with {}", url.authority);

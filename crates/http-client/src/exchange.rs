@@ -2,11 +2,11 @@
 
 use crate::answer::{Answer, BODY_BYTES_MAX};
 use crate::channel::Channel;
+use crate::sender::{Sender, is_untouched};
 use crate::url::Url;
 use crate::wire::{Passed, Wire};
 use diag::Fault;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
-use hyper::client::conn::http1::{self, SendRequest};
 use hyper::{HeaderMap, Request};
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -102,7 +102,7 @@ impl From<Fault> for Failure {
 }
 
 pub struct Connection {
-    sender: SendRequest<Whole>,
+    sender: Sender,
     pub passed: Arc<Passed>,
     /// Whom it leads to.
     pub url: Url,
@@ -121,24 +121,13 @@ impl Drop for Connection {
 
 impl Connection {
     pub async fn new(wire: Wire, passed: Arc<Passed>, url: &Url) -> Result<Connection, Fault> {
-        let (sender, driver) = http1::handshake(wire).await.map_err(|error| Fault::peer(said(&error)))?;
-        let driver = tokio::spawn(async move {
-            // What goes wrong is said to whoever has sent a request.
-            let _ = driver.await;
-        });
-        Ok(Connection {
-            sender,
-            passed,
-            url: url.clone(),
-            channel: Channel::new(),
-            carried: 0,
-            driver: driver.abort_handle(),
-        })
+        let (sender, driver) = Sender::new(wire).await.map_err(|error| Fault::peer(said(&error)))?;
+        Ok(Connection { sender, passed, url: url.clone(), channel: Channel::new(), carried: 0, driver })
     }
 
     /// Waits until another request may go; `false` when none ever may.
     pub async fn is_ready(&mut self) -> bool {
-        self.sender.ready().await.is_ok()
+        self.sender.is_ready().await
     }
 
     pub fn is_closed(&self) -> bool {
@@ -175,7 +164,7 @@ impl Connection {
         let (written, read) = (self.passed.written(), self.passed.read());
         let is_kept = self.carried > 0;
         self.carried += 1;
-        match self.sender.send_request(request).await {
+        match self.sender.send(request, &self.url).await {
             Ok(response) => {
                 let (head, body) = response.into_parts();
                 Ok((head.status.as_u16(), head.headers, body))
@@ -186,8 +175,12 @@ impl Connection {
                 let why = format!("{}: {why}", self.url.authority);
                 let is_silent = self.passed.read() == read;
                 Err(match () {
-                    () if sent == 0 && is_kept && is_silent => Failure::Stale,
-                    () if sent < body_bytes || sent == 0 || self.passed.broken().is_some() => {
+                    () if is_kept && (sent == 0 && is_silent || is_untouched(&error)) => Failure::Stale,
+                    () if is_untouched(&error)
+                        || sent < body_bytes
+                        || sent == 0
+                        || self.passed.broken().is_some() =>
+                    {
                         Failure::Away(why)
                     }
                     () => Failure::Unknown(why),

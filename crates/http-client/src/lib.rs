@@ -19,12 +19,14 @@ mod plan;
 pub mod proof;
 mod proxies;
 mod request;
+mod sender;
 mod servers;
 mod session;
 mod streamed;
 #[cfg(test)]
 mod tests;
 mod url;
+mod version;
 mod wire;
 
 pub use action::{Action, Actions};
@@ -41,8 +43,10 @@ pub use judge::Judge;
 pub use plan::{HeaderValueOf, Plan, Prefix, UrlOf};
 pub use proxies::Proxies;
 pub use request::{Load, keys, load, load_shared};
+pub use sender::Tasks;
 pub use servers::Servers;
 pub use session::serve;
 pub use streamed::Streamed;
 pub use url::{Url, percent_decoded, percent_encoded};
+pub use version::Version;
 pub use wire::Passed;

@@ -48,14 +48,17 @@ impl Passed {
 
 pub struct Wire {
     stream: Stream,
+    /// HTTP/2 is spoken.
+    pub is_http2: bool,
     passed: Arc<Passed>,
     is_broken: bool,
     buffer: Vec<u8>,
 }
 
 impl Wire {
-    pub fn new(stream: Stream, passed: Arc<Passed>) -> Wire {
-        Wire { stream, passed, is_broken: false, buffer: vec![0; READ_BYTES] }
+    pub fn new(stream: Stream, is_http2: bool, passed: &Arc<Passed>) -> Wire {
+        let passed = Arc::clone(passed);
+        Wire { stream, is_http2, passed, is_broken: false, buffer: vec![0; READ_BYTES] }
     }
 
     fn note(&mut self, taken: io::Result<usize>, all: usize) -> io::Result<usize> {

@@ -28,3 +28,4 @@ pub use path::{Query, decoded};
 pub use request::{Handler, Head, Later, Request, same_secret};
 pub use server::{Server, Settings};
 pub use stream::{Stream, Wire};
+pub use timer::Clock;

@@ -48,6 +48,7 @@ mod http_blocks;
 mod http_changes;
 mod http_more;
 mod http_real;
+mod http_versions;
 mod interop;
 mod journal;
 mod kafka;

@@ -5,6 +5,7 @@ use diag::{Diagnostic, Reported, Span};
 use driver_options::{Reading, secure};
 use http_client::{
     Action, Actions, Coding, HeaderValueOf, Judge, Network, Plan, Prefix, Proxies, Servers, Url, UrlOf,
+    Version,
 };
 use http_client::{HeaderMap, HeaderName, HeaderValue, Method, basic, header, proof};
 use std::sync::Arc;
@@ -262,7 +263,12 @@ impl Reader<'_, '_> {
                 }
             }
         };
-        Ok(Network::new(tls, None).through(proxies))
+        let version = match self.r.s.choice("http-version") {
+            Some("1.1") => Version::Http1,
+            Some("2") => Version::Http2,
+            _ => Version::Either,
+        };
+        Ok(Network::new(tls, None).through(proxies).speaking(version))
     }
 
     fn judge(&mut self) -> Result<Judge, Reported> {

@@ -13,6 +13,15 @@ const CODINGS: &[Word] = &[
     Word::new("identity", "None."),
 ];
 
+const VERSIONS: &[Word] = &[
+    Word::new("auto", "What the server chooses over TLS (ALPN, RFC 7301), HTTP/1.1 in the clear."),
+    Word::new("1.1", "HTTP/1.1, RFC 9112."),
+    Word::new(
+        "2",
+        "HTTP/2, RFC 9113, in the clear too. A proxy for what is not encrypted is asked over HTTP/1.1.",
+    ),
+];
+
 const METHODS: &[Word] = &[Word::new("post", "POST."), Word::new("put", "PUT.")];
 
 static REQUEST: Group = Group {
@@ -28,6 +37,12 @@ static REQUEST: Group = Group {
         )
         .sample("\"http://127.0.0.1:9/\"")
         .alias(&["urls"]),
+        Opt::new(
+            "http-version",
+            Kind::Choice(VERSIONS),
+            Preset::Text("auto"),
+            "Which HTTP is spoken. syslog-ng has no such option and does as `auto` does.",
+        ),
         Opt::new("method", Kind::Choice(METHODS), Preset::Text("post"), "The method of requests."),
         Opt::new(
             "body",
