@@ -27,7 +27,7 @@ Examples:
   syslog-ng-ctl healthcheck --timeout 5
   syslog-ng-ctl reload
 
-Exit code: 0 done, 1 refused or not reachable, 2 wrong usage; healthcheck: 0 healthy, 1 not healthy, 2 no answer."
+Exit code: 0 done, 1 refused or not reachable, 2 wrong usage; healthcheck: 0 healthy (as syslog-ng-ctl or with --engine: it answers), 1 not healthy, 2 no answer."
 )]
 struct Ctl {
     #[command(flatten)]
@@ -84,6 +84,9 @@ enum Command {
         /// Seconds to wait for the answer
         #[arg(short, long, value_name = "SECONDS", default_value_t = 15)]
         timeout: u64,
+        /// Succeed as soon as the program answers, whatever it complains about; syslog-ng-ctl always does
+        #[arg(long)]
+        engine: bool,
     },
     /// Passphrases of private keys
     Credentials {
@@ -237,7 +240,9 @@ pub fn run_ctl(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return error.report(),
     };
     match ctl.command {
-        Command::Healthcheck { timeout } => healthcheck::ask(&socket, Duration::from_secs(timeout)),
+        Command::Healthcheck { timeout, engine } => {
+            healthcheck::ask(&socket, Duration::from_secs(timeout), engine || called.is_syslog_ng())
+        }
         Command::Reload { diff: true, .. } if !shows_difference(&socket) => ExitCode::from(1),
         command => {
             let patience = patience(&command);

@@ -312,7 +312,7 @@ static PROGRAM: Group = Group {
             "health",
             Kind::Block(HEALTH),
             Preset::None,
-            "From when on the program says that it is not well: `healthcheck`, `/healthz` and `/readyz`, see docs/ledger.md.",
+            "From when on the program says that it is not well: `penstock ctl healthcheck`, `/healthz` and `/readyz`, see docs/ledger.md.",
         )
         .sample("waits(60)"),
         Opt::new(

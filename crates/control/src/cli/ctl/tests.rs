@@ -103,7 +103,11 @@ fn code(exit: ExitCode) -> String {
 }
 
 fn run(socket: &Path, args: &str) -> String {
-    let mut all = vec![OsString::from("syslog-ng-ctl")];
+    run_as("syslog-ng-ctl", socket, args)
+}
+
+fn run_as(program: &str, socket: &Path, args: &str) -> String {
+    let mut all = vec![OsString::from(program)];
     all.extend(args.split_whitespace().map(OsString::from));
     all.push("--control".into());
     all.push(socket.into());
@@ -130,7 +134,9 @@ fn exit_codes() {
     let mut sick = Fake::default();
     sick.health.complaints.push("no".into());
     let server = Server::start(ServerOptions::new(&socket), Arc::new(sick)).expect("server");
-    assert_eq!(run(&socket, "healthcheck"), one);
+    assert_eq!(run_as("ctl", &socket, "healthcheck"), one);
+    assert_eq!(run_as("ctl", &socket, "healthcheck --engine"), zero);
+    assert_eq!(run(&socket, "healthcheck"), zero, "the engine answers");
     drop(server);
 
     // Listens and never answers.
