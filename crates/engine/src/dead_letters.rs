@@ -31,7 +31,8 @@ const WORDS_BYTES_MAX: usize = 4096;
 
 /// One of them: `magic, 5 bytes | microseconds since 1970 u64 | length of destination u16 | length of reason
 /// u16 | destination | reason | message`, little endian. With a form, `length of form u16 | begin of text
-/// u32 | length of text u32` stands in front of the destination, and the form behind the reason.
+/// u32 | length of text u32 | shows text u8` stands in front of the destination, and the form behind the
+/// reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Letter<'a> {
     /// When it was refused, in microseconds since 1970.
@@ -45,6 +46,8 @@ pub struct Letter<'a> {
     pub form: &'a [u8],
     /// What of the message is not put around it by the form: a part of it.
     pub text: &'a [u8],
+    /// Whether people are shown that alone: [`Form::shows_bare`].
+    pub shows_text: bool,
 }
 
 impl<'a> Letter<'a> {
@@ -52,7 +55,7 @@ impl<'a> Letter<'a> {
         let cut = |words: &'a [u8]| words.get(..WORDS_BYTES_MAX).unwrap_or(words);
         let (destination, reason, form) = (cut(self.destination), cut(self.reason), cut(self.form));
         let words = destination.len() + reason.len() + form.len();
-        let mut out = Vec::with_capacity(27 + words + self.message.len());
+        let mut out = Vec::with_capacity(28 + words + self.message.len());
         out.extend_from_slice(if form.is_empty() { &MAGIC } else { &MAGIC_FORMED });
         out.extend_from_slice(&self.time.to_le_bytes());
         out.extend_from_slice(&(destination.len() as u16).to_le_bytes());
@@ -62,6 +65,7 @@ impl<'a> Letter<'a> {
             out.extend_from_slice(&(form.len() as u16).to_le_bytes());
             out.extend_from_slice(&begin.to_le_bytes());
             out.extend_from_slice(&length.to_le_bytes());
+            out.push(self.shows_text.into());
         }
         for part in [destination, reason, form, self.message] {
             out.extend_from_slice(part);
@@ -69,9 +73,9 @@ impl<'a> Letter<'a> {
         out
     }
 
-    /// What people are shown: without the key in front of a text, which is for its destination alone.
+    /// What people are shown.
     pub fn shown(&self) -> &'a [u8] {
-        if matches!(self.form, b"keys" | b"kafka parts") { self.text } else { self.message }
+        if self.shows_text { self.text } else { self.message }
     }
 
     /// `None` when this is no letter.
@@ -81,11 +85,13 @@ impl<'a> Letter<'a> {
         let (time, rest) = rest.split_first_chunk::<8>()?;
         let (destination, rest) = rest.split_first_chunk::<2>()?;
         let (reason, mut rest) = rest.split_first_chunk::<2>()?;
-        let (mut form, mut place) = (0, None);
+        let (mut form, mut place, mut shows_text) = (0, None, false);
         if formed.is_some() {
             let (length_of_form, more) = rest.split_first_chunk::<2>()?;
             let (begin, more) = more.split_first_chunk::<4>()?;
             let (length, more) = more.split_first_chunk::<4>()?;
+            let (shows, more) = more.split_first_chunk::<1>()?;
+            shows_text = *shows != [0];
             let (begin, length) = (u32::from_le_bytes(*begin) as usize, u32::from_le_bytes(*length) as usize);
             (form, place, rest) =
                 (usize::from(u16::from_le_bytes(*length_of_form)), Some((begin, length)), more);
@@ -97,7 +103,7 @@ impl<'a> Letter<'a> {
             Some((begin, length)) => message.get(begin..begin.checked_add(length)?)?,
             None => message,
         };
-        Some(Letter { time: u64::from_le_bytes(*time), destination, reason, message, form, text })
+        Some(Letter { time: u64::from_le_bytes(*time), destination, reason, message, form, text, shows_text })
     }
 }
 
@@ -110,9 +116,23 @@ fn place(message: &[u8], text: &[u8]) -> (u32, u32) {
     }
 }
 
-/// The name of a form, and a message without what that has put around it.
-fn formed<'m>(form: Option<&Form>, message: &'m [u8]) -> (&'static [u8], &'m [u8]) {
-    form.map_or((&b""[..], message), |form| (form.name.as_bytes(), (form.bare)(message)))
+impl<'a> Letter<'a> {
+    /// Of a message in a form, where that is known.
+    fn of(message: &'a [u8], form: Option<&Form>, time: u64, words: Words<'a>) -> Letter<'a> {
+        let Words { destination, reason } = words;
+        let (name, text, shows_text) = match form {
+            Some(form) => (form.name.as_bytes(), (form.bare)(message), form.shows_bare),
+            None => (&b""[..], message, false),
+        };
+        Letter { time, destination, reason, message, form: name, text, shows_text }
+    }
+}
+
+/// Why a message is a letter, and whose it is.
+#[derive(Clone, Copy)]
+struct Words<'a> {
+    destination: &'a [u8],
+    reason: &'a [u8],
 }
 
 /// Where they are put.
@@ -142,9 +162,8 @@ impl DeadLetters {
     fn keep(&self, destination: &str, reason: &str, message: &[u8], form: Option<&Form>) {
         let reason = &*oplog::hidden(reason);
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
-        let (form, text) = formed(form, message);
-        let (to, why) = (destination.as_bytes(), reason.as_bytes());
-        let letter = Letter { time, destination: to, reason: why, message, form, text }.encode();
+        let words = Words { destination: destination.as_bytes(), reason: reason.as_bytes() };
+        let letter = Letter::of(message, form, time, words).encode();
         let why = match self.append(&letter) {
             Ok(()) => return self.kept.add(1),
             Err(why) => why,
@@ -171,11 +190,9 @@ impl DeadLetters {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         chunk.seal();
-        let (destination, reason) = (destination.as_bytes(), reason.as_bytes());
+        let words = Words { destination: destination.as_bytes(), reason: reason.as_bytes() };
         for message in chunk.iter() {
-            let (form, text) = formed(form, message);
-            let letter = Letter { time, destination, reason, message, form, text };
-            bytes.extend_from_slice(&letter.encode());
+            bytes.extend_from_slice(&Letter::of(message, form, time, words).encode());
             ends.push(bytes.len() as u32);
         }
         let queue = self.queue.lock();
@@ -337,8 +354,13 @@ mod tests {
     fn letters_come_back_and_what_is_none_does_not() {
         let message = &b"<13>x\ny"[..];
         let (destination, reason) = (&b"d#0"[..], &b"too large"[..]);
-        let letter = Letter { time: 7, destination, reason, message, form: b"", text: message };
-        for (letter, head) in [(letter, 17), (Letter { form: b"keys", text: &message[4..], ..letter }, 31)] {
+        let (form, text, shows_text) = (&b""[..], message, false);
+        let letter = Letter { time: 7, destination, reason, message, form, text, shows_text };
+        let formed = Letter { form: b"form", text: &message[4..], ..letter };
+        assert_eq!((letter.shown(), formed.shown()), (message, message));
+        let bare = Letter { shows_text: true, ..formed };
+        assert_eq!(bare.shown(), b"x\ny");
+        for (letter, head) in [(letter, 17), (formed, 32), (bare, 32)] {
             let bytes = letter.encode();
             assert_eq!(Letter::decode(&bytes), Some(letter));
             for cut in 0..head + 3 + 9 {

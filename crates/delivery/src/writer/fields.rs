@@ -28,8 +28,13 @@ pub struct Fields {
 type Values = (Vec<u8>, Vec<u32>);
 
 /// What waits from before there were fields has none.
-const FIELDS: Form =
-    Form { name: "fields", bare: |message| flight::fields(message).text(), put, again: Form::whole };
+const FIELDS: Form = Form {
+    name: "fields",
+    bare: |message| flight::fields(message).text(),
+    put,
+    again: Form::whole,
+    shows_bare: false,
+};
 const VALUES: Form = Form { name: "values", ..FIELDS };
 
 fn put(out: &mut Vec<u8>, message: &[u8]) {

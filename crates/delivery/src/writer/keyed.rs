@@ -28,6 +28,7 @@ const KEYED_FIELDS: Form = Form {
         flight::enclose(out, b"", &message);
     },
     again: Form::whole,
+    shows_bare: false,
 };
 
 impl KeyedFields {

@@ -22,6 +22,7 @@ const KEYED: Form = Form {
     bare: |message| flight::opened(message).1,
     put: |out, message| flight::enclose(out, b"", message),
     again: Form::whole,
+    shows_bare: true,
 };
 
 impl Keys {

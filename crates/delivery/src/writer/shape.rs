@@ -16,21 +16,18 @@ pub enum Envelope {
     Sender { ipv6: bool, bytes_max: usize },
 }
 
-const PLAIN: Form = Form { name: "plain", bare: |message| message, put: put_plain, again: Form::whole };
+const PLAIN: Form =
+    Form { name: "plain", bare: Form::whole, put: put_plain, again: Form::whole, shows_bare: false };
 /// A message between others that are told apart by what is put between them when they leave.
-pub const TEXT: Form = Form {
-    name: "plain",
-    bare: Form::whole,
-    put: |out, message| out.extend_from_slice(message),
-    again: Form::whole,
-};
+pub const TEXT: Form = Form { put: |out, message| out.extend_from_slice(message), ..PLAIN };
 const COUNTED: Form =
-    Form { name: "octet counting", bare: without_count, put: wire::octet::append, again: Form::whole };
+    Form { name: "octet counting", bare: without_count, put: wire::octet::append, ..PLAIN };
 const WITH_SENDER: Form = Form {
     name: "spoof-source",
     bare: |message| super::sender::take(message).1,
     put: super::sender::put_unknown,
     again: Form::whole,
+    shows_bare: true,
 };
 
 impl Envelope {

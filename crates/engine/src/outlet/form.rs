@@ -17,6 +17,9 @@ pub struct Form {
     /// What of a message, in this form, goes to the end of the queue once more, by hand: it has lost its
     /// place among others.
     pub again: fn(&[u8]) -> &[u8],
+    /// People are shown the bare message of a dead letter: what is put around it is for the sink alone. In
+    /// other forms that is a part of what the message says.
+    pub shows_bare: bool,
 }
 
 impl Form {
@@ -102,13 +105,12 @@ mod tests {
     #[test]
     fn what_is_left_of_a_chunk_gets_another_form() {
         let put = |out: &mut Vec<u8>, message: &[u8]| out.extend_from_slice(message);
-        let plain = Form { name: "plain", bare: Form::whole, put, again: Form::whole };
+        let plain = Form { name: "plain", bare: Form::whole, put, again: Form::whole, shows_bare: false };
         let put = |out: &mut Vec<u8>, message: &[u8]| {
             out.push(b'<');
             out.extend_from_slice(message);
         };
-        let marked =
-            Form { name: "marked", bare: |m| m.strip_prefix(b"<").unwrap_or(m), put, again: Form::whole };
+        let marked = Form { name: "marked", bare: |m| m.strip_prefix(b"<").unwrap_or(m), put, ..plain };
         let mut chunk = Chunk::of(b"abbccc".to_vec(), vec![1, 3, 6]).expect("a chunk");
         chunk.flow_control = true;
         chunk.skip(1);

@@ -133,6 +133,7 @@ mod tests {
             message: b"x",
             form: b"",
             text: b"x",
+            shows_text: false,
         }
         .encode();
         check(b"dead-letters", false, &letter, "1970-01-01T00:00:01Z d#0 (too long): x\n");

@@ -29,6 +29,7 @@ const PARTED: Form = Form {
     bare: |message| kafka::envelope::value(message).unwrap_or(message),
     put: |out, message| kafka::envelope::begin(out, b"", b"", message, 0),
     again: Form::whole,
+    shows_bare: true,
 };
 
 /// The texts of a template, one for each message.

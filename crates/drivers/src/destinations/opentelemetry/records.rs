@@ -43,6 +43,7 @@ const RECORDS: Form = Form {
         flight::enclose(out, &key, &record);
     },
     again: Form::whole,
+    shows_bare: false,
 };
 
 impl Records {

@@ -18,6 +18,7 @@ const PACKED: Form = Form {
     bare: |packed| packed_message(packed).unwrap_or(packed),
     put: put_text,
     again: Form::whole,
+    shows_bare: false,
 };
 
 fn put_text(out: &mut Vec<u8>, text: &[u8]) {
