@@ -1,7 +1,7 @@
 //! `disk-buffer()` of any destination: what the block says, and the queues of its outlets.
 
 use super::writing;
-use crate::writer::{Envelope, Writer};
+use crate::writer::Writer;
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics, Fault, Reported};
 use engine::driver::BuildContext;
@@ -97,7 +97,7 @@ pub fn refuge(writer: &Writer, limits: QueueLimits) -> Arc<DiskBuffer> {
 }
 
 fn named(writer: &Writer, wish: &DiskBuffer) -> Arc<DiskBuffer> {
-    let form = match writer.parts.is_none() && writer.envelope == Envelope::Plain {
+    let form = match writer.is_bare() {
         true => String::new(),
         false => format!(" ({})", writer.form().name),
     };

@@ -20,7 +20,7 @@ pub use numbers::Numbers;
 pub use own::{MarkMode, Marks};
 pub use parts::Parts;
 use shape::Room;
-pub use shape::{Envelope, TEXT};
+pub use shape::{Envelope, PLAIN, TEXT};
 pub use suppress::Suppress;
 
 use engine::ledger::Reason;
@@ -37,8 +37,6 @@ pub struct Writer {
     pub envelope: Envelope,
     /// What each message has beside its text.
     pub parts: Option<Arc<dyn Parts>>,
-    /// Its messages are texts and no lines: none of another form gets a line end in front of its neighbour.
-    pub are_texts: bool,
     /// Forms in which what waits on disk from before may stand: with parts, or without.
     pub kin: &'static [Form],
     /// `flags(no-multi-line)`: line ends inside become blanks.
@@ -78,7 +76,6 @@ impl Writer {
             template,
             envelope: Envelope::Plain,
             parts: None,
-            are_texts: false,
             kin: &[],
             no_multi_line: false,
             pad_size: 0,

@@ -3,7 +3,7 @@
 
 use super::Parts;
 use super::columns::{Columns, item};
-use super::shape::TEXT;
+use super::shape::{PLAIN, TEXT};
 use engine::{Chunk, Form};
 use record::{Batch, Demand};
 use std::sync::Arc;
@@ -26,8 +26,9 @@ const KEYED: Form = Form {
 };
 
 impl Keys {
-    /// What waits from before there were keys, or when there are none any more.
-    pub const KIN: &'static [Form] = &[TEXT, KEYED];
+    /// What waits from before there were keys, or when there are none any more. Texts were noted as lines
+    /// once.
+    pub const KIN: &'static [Form] = &[TEXT, PLAIN, KEYED];
 
     /// `None` without templates: messages have no keys then.
     pub fn of(templates: Vec<Arc<Template>>) -> Option<Arc<dyn Parts>> {

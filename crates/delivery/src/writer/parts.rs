@@ -2,7 +2,7 @@
 //! the text when it is formatted, so that what waits on disk is what leaves.
 
 use super::Writer;
-use super::shape::{Room, TEXT};
+use super::shape::Room;
 use engine::{Chunk, Form};
 use record::{Batch, Demand};
 use template::RenderContext;
@@ -33,7 +33,6 @@ impl Writer {
     pub fn form(&self) -> Form {
         match &self.parts {
             Some(parts) => parts.form(),
-            None if self.are_texts => TEXT,
             None => self.envelope.form(),
         }
     }

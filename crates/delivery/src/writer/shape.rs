@@ -7,21 +7,22 @@ use engine::{Chunk, Form};
 /// Output framing of one message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Envelope {
-    /// As the template made it.
+    /// As the template made it: a line.
     #[default]
     Plain,
+    /// The same of a text: none of another form gets a line end in front of its neighbour.
+    Text,
     /// RFC 6587 octet counting.
     OctetCounting,
     /// Behind the address of its sender when that is of this family; such messages are cut at `bytes_max`.
     Sender { ipv6: bool, bytes_max: usize },
 }
 
-const PLAIN: Form =
+pub const PLAIN: Form =
     Form { name: "plain", bare: Form::whole, put: put_plain, again: Form::whole, shows_bare: false };
 /// A message between others that are told apart by what is put between them when they leave.
-pub const TEXT: Form = Form { put: |out, message| out.extend_from_slice(message), ..PLAIN };
-const COUNTED: Form =
-    Form { name: "octet counting", bare: without_count, put: wire::octet::append, ..PLAIN };
+pub const TEXT: Form = Form { name: "text", put: |out, message| out.extend_from_slice(message), ..PLAIN };
+const COUNTED: Form = Form { name: "octet counting", bare: without_count, put: wire::octet::append, ..PLAIN };
 const WITH_SENDER: Form = Form {
     name: "spoof-source",
     bare: |message| super::sender::take(message).1,
@@ -35,6 +36,7 @@ impl Envelope {
     pub fn form(self) -> Form {
         match self {
             Envelope::Plain => PLAIN,
+            Envelope::Text => TEXT,
             Envelope::OctetCounting => COUNTED,
             Envelope::Sender { .. } => WITH_SENDER,
         }
@@ -72,8 +74,13 @@ impl Room {
 }
 
 impl Writer {
+    /// Nothing is put around its messages.
+    pub(crate) fn is_bare(&self) -> bool {
+        matches!(self.envelope, Envelope::Plain | Envelope::Text) && self.parts.is_none()
+    }
+
     pub(super) fn is_plain(&self) -> bool {
-        self.envelope == Envelope::Plain && self.parts.is_none() && self.keeps_lines()
+        self.is_bare() && self.keeps_lines()
     }
 
     fn keeps_lines(&self) -> bool {

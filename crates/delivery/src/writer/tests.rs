@@ -270,7 +270,8 @@ fn senders_stand_before_messages_that_have_one() {
 
 #[test]
 fn what_waits_can_be_put_into_each_form() {
-    let all = [Envelope::Plain, Envelope::OctetCounting, Envelope::Sender { ipv6: false, bytes_max: 99 }];
+    let with_sender = Envelope::Sender { ipv6: false, bytes_max: 99 };
+    let all = [Envelope::Plain, Envelope::Text, Envelope::OctetCounting, with_sender];
     for from in all.map(Envelope::form) {
         for to in all.map(Envelope::form) {
             let (mut there, mut back) = (Vec::new(), Vec::new());
@@ -282,4 +283,10 @@ fn what_waits_can_be_put_into_each_form() {
     let mut line = Vec::new();
     (Envelope::Plain.form().put)(&mut line, b"counted, without an end");
     assert_eq!(line, b"counted, without an end\n");
+    line.clear();
+    (Envelope::Text.form().put)(&mut line, b"a text has none");
+    assert_eq!(line, b"a text has none");
+    let mut names = all.map(|envelope| envelope.form().name);
+    names.sort_unstable();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
 }

@@ -7,7 +7,7 @@ mod table;
 
 use conf_schema::Settings;
 use delivery::batching::{Batching, MakeFlight};
-use delivery::writer::{Keys, Writer};
+use delivery::writer::{Envelope, Keys, Writer};
 use delivery::{disk_buffer, writing};
 use diag::{Diagnostics, Reported};
 use driver_options::Reading;
@@ -39,7 +39,7 @@ fn build(
     }
     let mut writer = Writer::new(request.body, cx.identity);
     writer.parts = Keys::of(request.keys);
-    (writer.are_texts, writer.kin) = (true, Keys::KIN);
+    (writer.envelope, writer.kin) = (Envelope::Text, Keys::KIN);
     writer.disk_buffer = disk_buffer::read(s, cx, r.diags)?;
     let addresses = request.addresses;
     let key = writing::key(s, &mut writer, || format!("http({})", addresses.join(",")));

@@ -8,7 +8,7 @@ mod transacting;
 use client::KafkaClient;
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
 use delivery::single::{MakeSink, SingleDestination};
-use delivery::writer::Writer;
+use delivery::writer::{Envelope, Writer};
 use delivery::{disk_buffer, writing};
 use diag::{Diagnostic, Diagnostics};
 use driver_options::INT_MAX;
@@ -158,7 +158,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let keeps = wish.as_ref().and_then(|wish| wish.keep(&writer, &topic));
     let enveloped = parts.is_needed();
     writer.parts = enveloped.then(|| Arc::new(parts) as _);
-    (writer.are_texts, writer.kin) = (true, RecordParts::KIN);
+    (writer.envelope, writer.kin) = (Envelope::Text, RecordParts::KIN);
     let dial = Arc::new(kafka_client::dial(s, &properties, diags)?);
     let mut sends = sends(&properties, topic.clone().into_bytes(), enveloped);
     sends.transaction = wish.as_ref().map(|wish| Arc::clone(&wish.id));

@@ -1,6 +1,6 @@
 //! Topic, key and headers of each message, beside its text.
 
-use delivery::writer::{Parts, TEXT};
+use delivery::writer::{PLAIN, Parts, TEXT};
 use engine::{Chunk, Form};
 use parking_lot::Mutex;
 use record::{Batch, Demand};
@@ -58,8 +58,9 @@ fn text<'a>((bytes, ends): (&'a [u8], &[u32]), at: usize) -> &'a [u8] {
 }
 
 impl RecordParts {
-    /// What waits from before there were parts, or when there are none any more.
-    pub const KIN: &'static [Form] = &[TEXT, PARTED];
+    /// What waits from before there were parts, or when there are none any more. Texts were noted as lines
+    /// once.
+    pub const KIN: &'static [Form] = &[TEXT, PLAIN, PARTED];
 
     pub fn new(
         topic: Option<TopicTemplate>,
