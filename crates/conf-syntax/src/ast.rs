@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use diag::{Diagnostics, Span};
 
+use crate::options::Secret;
+
 mod call;
 mod canonical;
 mod filter;
@@ -41,9 +43,9 @@ pub struct Config {
     pub config_id: Option<Name>,
     /// Files read, the main file first, each once.
     pub files: Vec<PathBuf>,
-    /// What backticks read from files of secrets: the name in backticks, and the value. No text that is shown
-    /// may have the values in it.
-    pub secrets: Vec<(String, String)>,
+    /// What backticks read from files of secrets, by the name in backticks. No text that is shown may have
+    /// the values in it.
+    pub secrets: Vec<(String, Secret)>,
     /// The configuration with all includes and blocks expanded, for `--preprocess-into`. Secrets stand in it
     /// by their names.
     pub preprocessed: String,

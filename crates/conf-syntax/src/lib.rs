@@ -24,7 +24,7 @@ mod token;
 
 pub use ast::*;
 pub use literal::unescape;
-pub use options::{BuiltIn, Library, Limits, OldName, ParseOptions, Written};
+pub use options::{BuiltIn, Library, Limits, OldName, ParseOptions, Secret, Written};
 pub use scripts::{Block as ScriptBlock, NewScripts, Scripts};
 
 use std::path::Path;

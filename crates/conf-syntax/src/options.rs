@@ -37,7 +37,25 @@ pub struct ParseOptions {
 }
 
 /// A secret by its name, or why it cannot be had.
-pub type ReadSecret = fn(&str) -> Option<Result<String, String>>;
+pub type ReadSecret = fn(&str) -> Option<Result<Secret, String>>;
+
+/// What stands for the name of a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Secret {
+    Known(String),
+    /// Not known here, and no error: its name stands for it.
+    Elsewhere,
+}
+
+impl Secret {
+    /// What is read in the place of a name.
+    pub fn text<'a>(&'a self, name: &'a str) -> &'a str {
+        match self {
+            Secret::Known(value) => value,
+            Secret::Elsewhere => name,
+        }
+    }
+}
 
 /// Files built into the program. A file on the disk that an include asks for by its name goes before them. A
 /// pattern gets what is built in first and then what is on the disk, so that a definition on the disk

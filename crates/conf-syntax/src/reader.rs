@@ -124,8 +124,8 @@ impl<'o> Reader<'o> {
     pub fn take_preprocessed(&mut self) -> String {
         let mut text = String::from_utf8_lossy(&std::mem::take(&mut self.preprocessed)).into_owned();
         // A name in backticks can be read again, in a string and out of it.
-        for (name, value) in &self.config.secrets {
-            for written in secret::spellings(value) {
+        for (name, secret) in &self.config.secrets {
+            for written in secret::spellings(secret.text(name)) {
                 text = text.replace(&written, &format!("`{name}`"));
             }
         }

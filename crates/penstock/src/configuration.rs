@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use conf_syntax::{Config, ParseOptions, Parsed, Version};
+use conf_syntax::{Config, ParseOptions, Parsed, Secret, Version};
 use control::cli::CalledAs;
 use diag::{Diagnostic, Diagnostics, Severity, SourceMap};
 use engine::compile::{Configured, Existing, Plan};
@@ -54,7 +54,7 @@ impl Configuration {
     pub fn look(path: &Path) -> Configuration {
         let mut read = Configuration::read_by(path, &looking(path));
         let Parsed { config, diagnostics, .. } = &mut read.parsed;
-        for (name, _) in config.secrets.iter().filter(|(name, value)| name == value) {
+        for (name, _) in config.secrets.iter().filter(|(_, secret)| *secret == Secret::Elsewhere) {
             let text = format!("`{name}` is known within the service only");
             diagnostics.push(Diagnostic::new(Severity::Remark, "P0047", text));
         }
@@ -71,8 +71,10 @@ impl Configuration {
         }
         let modified = std::fs::metadata(path).and_then(|m| m.modified()).map_or(0, seconds);
         let parsed = conf_syntax::parse_file(path, options);
-        for (name, value) in parsed.config.secrets.iter().filter(|(name, value)| name != value) {
-            oplog::hide(value, &format!("`{name}`"));
+        for (name, secret) in &parsed.config.secrets {
+            if let Secret::Known(value) = secret {
+                oplog::hide(value, &format!("`{name}`"));
+            }
         }
         Configuration { parsed, modified, drivers: Vec::new(), console: None }
     }
@@ -289,11 +291,11 @@ fn looking(path: &Path) -> ParseOptions {
     ParseOptions { secret: Some(secret_or_name), ..options(path) }
 }
 
-/// Of a credential, its name in backticks where no service manager has handed over any.
-fn secret_or_name(name: &str) -> Option<Result<String, String>> {
+/// A credential is elsewhere where no service manager has handed over any.
+fn secret_or_name(name: &str) -> Option<Result<Secret, String>> {
     let is_elsewhere = std::env::var_os(CREDENTIALS).is_none();
     match name.split_once(':') {
-        Some(("credential", inner)) if is_elsewhere && !inner.contains('/') => Some(Ok(name.to_owned())),
+        Some(("credential", inner)) if is_elsewhere && !inner.contains('/') => Some(Ok(Secret::Elsewhere)),
         _ => secret(name),
     }
 }
@@ -303,7 +305,7 @@ const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
 
 /// The first line of the file that holds a secret: `file:PATH`, or `credential:NAME` of those that systemd
 /// hands to the service.
-fn secret(name: &str) -> Option<Result<String, String>> {
+fn secret(name: &str) -> Option<Result<Secret, String>> {
     let path = match name.split_once(':')? {
         ("file", path) if path.starts_with('/') => PathBuf::from(path),
         ("file", _) => return Some(Err("its path does not begin with a slash".to_owned())),
@@ -315,14 +317,14 @@ fn secret(name: &str) -> Option<Result<String, String>> {
         _ => return None,
     };
     let read = regular::read_to_string(&path, SECRET_BYTES_MAX);
-    let first = |text: String| text.lines().next().unwrap_or_default().to_owned();
+    let first = |text: String| Secret::Known(text.lines().next().unwrap_or_default().to_owned());
     Some(read.map(first).map_err(|error| error.to_string()))
 }
 
-/// Stands in for secrets that are not read.
-fn unread(name: &str) -> Option<Result<String, String>> {
+/// No secret is read.
+fn unread(name: &str) -> Option<Result<Secret, String>> {
     let (kind, _) = name.split_once(':')?;
-    matches!(kind, "file" | "credential").then(|| Ok(String::new()))
+    matches!(kind, "file" | "credential").then_some(Ok(Secret::Elsewhere))
 }
 
 /// Names that backticks know without a `@define`, as syslog-ng sets them.
@@ -374,6 +376,14 @@ mod tests {
         assert!(read.config().preprocessed.contains("/x\""), "{}", read.config().preprocessed);
         assert!(!read.config().preprocessed.contains("sysconfdir"));
         assert!(!read.has_errors(), "{}", read.report());
+    }
+
+    #[test]
+    fn a_text_that_is_being_written_has_its_secrets_by_name() {
+        let text = "@version: 4.11\ndestination d { http(password(\"`file:/nowhere/p`\")); };\n";
+        let read = Configuration::read_passive("x.conf", text);
+        assert!(!read.has_errors(), "{}", read.report());
+        assert!(read.config().preprocessed.contains("`file:/nowhere/p`"), "{}", read.config().preprocessed);
     }
 
     #[test]

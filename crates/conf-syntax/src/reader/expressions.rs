@@ -178,8 +178,8 @@ impl Reader<'_> {
     /// Secrets are not shown; what stands for them is as long, so that places stay what they are.
     fn shown(&self, text: &str) -> String {
         let mut shown = text.to_owned();
-        for (_, value) in &self.config.secrets {
-            for written in spellings(value) {
+        for (name, secret) in &self.config.secrets {
+            for written in spellings(secret.text(name)) {
                 shown = shown.replace(&written, &"*".repeat(written.len()));
             }
         }

@@ -6,6 +6,7 @@ use diag::{Diagnostic, Span};
 use super::Reader;
 use crate::ast::Quote;
 use crate::literal::requote;
+use crate::options::Secret;
 
 /// A shorter text is no secret, and could not be kept out of what is shown.
 const BYTES_MIN: usize = 4;
@@ -14,25 +15,26 @@ impl Reader<'_> {
     /// What stands for the name if it is that of a secret, written for the string it stands in, or as a
     /// string of its own.
     pub(super) fn secret(&mut self, name: &str, quoting: Option<Quote>, at: Span) -> Option<String> {
-        let value = match self.options.secret?(name)? {
-            Ok(value) if value.len() >= BYTES_MIN => value,
-            Ok(_) => {
+        let secret = match self.options.secret?(name)? {
+            Ok(Secret::Known(value)) if value.len() < BYTES_MIN => {
                 let message = format!("the secret `{name}` has fewer than {BYTES_MIN} bytes");
                 return Some(self.no_secret(message, at));
             }
+            Ok(secret) => secret,
             Err(error) => {
                 return Some(self.no_secret(format!("cannot read the secret `{name}`: {error}"), at));
             }
         };
+        let text = secret.text(name);
         let written = match quoting {
-            None => requote(&value, Quote::Double).map(|text| format!("\"{text}\"")),
-            Some(quote) => requote(&value, quote),
+            None => requote(text, Quote::Double).map(|text| format!("\"{text}\"")),
+            Some(quote) => requote(text, quote),
         };
         let Some(written) = written else {
             let message = format!("the secret `{name}` contains ' and stands in a string in single quotes");
             return Some(self.no_secret(message, at));
         };
-        let known = (name.to_owned(), value);
+        let known = (name.to_owned(), secret);
         if !self.config.secrets.contains(&known) {
             self.config.secrets.push(known);
         }
@@ -46,7 +48,7 @@ impl Reader<'_> {
     }
 }
 
-/// The ways in which a secret is written in a configuration; a string of its own goes first.
+/// The ways in which what stands for a secret is written in a configuration; a string of its own goes first.
 pub(super) fn spellings(value: &str) -> Vec<String> {
     let escaped = requote(value, Quote::Double).unwrap_or_default();
     vec![format!("\"{escaped}\""), escaped, value.to_owned()]
