@@ -22,7 +22,7 @@ pub fn ports(patient: &Patient) -> Vec<Finding> {
         .filter_map(|need| if let Need::Address(address) = need { Some(address) } else { None })
         .collect();
     let mut found = Vec::new();
-    let runs_another = patient.other_file().is_some();
+    let runs_another = patient.other_file.is_some();
     for Address { address, udp, .. } in addresses.into_iter().filter(|one| one.address.port() != 0) {
         let port = address.port();
         let kind = if udp { "UDP" } else { "TCP" };

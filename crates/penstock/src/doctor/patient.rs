@@ -29,6 +29,8 @@ pub struct Patient {
     pub silence: Option<Silence>,
     /// It is not known which configuration runs: one was guessed.
     pub is_guessed: bool,
+    /// The file that the program runs, where it is another one than that which is looked at.
+    pub other_file: Option<PathBuf>,
     pub silent_hours: u64,
     /// Words that are not to be shown.
     veil: Veil,
@@ -68,10 +70,11 @@ impl Patient {
             Ok(program) => (Some(program), None),
             Err(silence) => (None, Some(silence)),
         };
-        let of_program = || client::configuration_file(&program.as_ref()?.socket).ok();
-        let known = args.config.clone().or_else(of_program);
+        let runs = program.as_ref().and_then(|program| client::configuration_file(&program.socket).ok());
+        let known = args.config.as_ref().or(runs.as_ref());
         let is_guessed = known.is_none();
-        let config = known.unwrap_or_else(|| CONFIG.into());
+        let config = known.map_or_else(|| CONFIG.into(), PathBuf::clone);
+        let other_file = runs.filter(|runs| !is_same_file(runs, &config));
         let mut configuration = Configuration::look(&config);
         let host = host_name().unwrap_or_else(|_| "localhost".to_owned());
         let plan = configuration.compile(&Identity::new(&host), &Existing::tried());
@@ -86,16 +89,10 @@ impl Patient {
             program,
             silence,
             is_guessed,
+            other_file,
             silent_hours: args.silent,
             veil,
         }
-    }
-
-    /// The file that the program runs, where it is another one than that which is looked at.
-    pub fn other_file(&self) -> Option<PathBuf> {
-        let runs = client::configuration_file(&self.program.as_ref()?.socket).ok()?;
-        let same = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        (same(&runs) != same(&self.config)).then_some(runs)
     }
 
     /// A text without the passwords and tokens of the configuration.
@@ -107,6 +104,11 @@ impl Patient {
     pub fn blotted(&self, text: &str) -> String {
         self.scrubbed(&secrets::blotted(text))
     }
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    real(one) == real(other)
 }
 
 impl RunningProgram {

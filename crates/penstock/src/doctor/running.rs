@@ -54,7 +54,7 @@ pub fn health(patient: &Patient) -> Vec<Finding> {
 
 pub fn in_effect(patient: &Patient) -> Vec<Finding> {
     let Some(program) = &patient.program else { return Vec::new() };
-    if let Some(other) = patient.other_file() {
+    if let Some(other) = &patient.other_file {
         let text = format!("what runs is {}, and not what is looked at here", other.display());
         return vec![Finding::warn(text, "penstock doctor without --config looks at what runs")];
     }
