@@ -6,6 +6,13 @@ use testkit::{HttpServer, Lab, Penstock, Reply, Sender, run_command};
 
 const SECRET: &str = "pl4nted-\"t0ken\\x";
 
+/// The secret in a file of the lab, as a configuration names it. Only the first line of the file counts.
+fn planted(lab: &Lab) -> String {
+    let file = lab.path("token");
+    std::fs::write(&file, format!("{SECRET}\nsecond line\n")).expect("written");
+    format!("`file:{}`", file.display())
+}
+
 /// Whatever the program writes, in the lab's folder or to whoever asks.
 #[track_caller]
 fn assert_hidden(what: &str, text: &str) {
@@ -18,9 +25,7 @@ fn assert_hidden(what: &str, text: &str) {
 #[test]
 fn a_secret_reaches_its_server_and_nobody_else() {
     let lab = Lab::new();
-    let file = lab.path("token");
-    std::fs::write(&file, format!("{SECRET}\nsecond line\n")).expect("written");
-    let file = format!("`file:{}`", file.display());
+    let file = planted(&lab);
     let server = HttpServer::start(lab.port("hec"), |_| Reply::new(500).body("no"));
     let config = format!(
         "{HEAD}@include \"scl.conf\"\n\
@@ -119,9 +124,7 @@ fn a_credential_is_there_for_the_service_alone() {
 #[test]
 fn what_is_cut_shows_no_part_of_a_secret() {
     let lab = Lab::new();
-    let file = lab.path("token");
-    std::fs::write(&file, format!("{SECRET}\n")).expect("written");
-    let secret = format!("`file:{}`", file.display());
+    let secret = planted(&lab);
     // Wherever a text is cut, the secret lies across that place in one of these.
     for before in [5, 395] {
         let text = format!("{}{secret}", "A".repeat(before));
@@ -168,14 +171,14 @@ fn whatever_is_asked_nothing_shows_a_secret() {
     const CLEAR: &str = "cl34r-pl4nted";
     const TOKEN: &str = "0123456789-pl4nted-abcdef";
     let lab = Lab::new();
-    std::fs::write(lab.path("token"), format!("{SECRET}\n")).expect("written");
+    let token = planted(&lab);
     std::fs::write(lab.path("console"), format!("{TOKEN}\n")).expect("written");
     let server = HttpServer::start(lab.port("hec"), |_| Reply::new(401).body("who are you?"));
     let config = format!(
         "{HEAD}@include \"scl.conf\"\n\
          options {{ console(port(%tcp:console%) token(\"`file:%dir%/console`\")); }};\n\
          source own {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
-         destination hec {{ splunk-hec-event(url(\"http://127.0.0.1:%port:hec%\") token(\"`file:%dir%/token`\") workers(1)); }};\n\
+         destination hec {{ splunk-hec-event(url(\"http://127.0.0.1:%port:hec%\") token(\"{token}\") workers(1)); }};\n\
          destination clear {{ http(url(\"http://name:{CLEAR}@127.0.0.1:%port:hec%/\") user(u) password(\"{CLEAR}\") retries(1)); }};\n\
          destination db {{ redis(host(127.0.0.1) port(%port:off%) auth(\"{CLEAR}\") command(\"LPUSH\" \"k\" \"$MSG\")); }};\n\
          log {{ source(own); destination(hec); destination(clear); destination(db); }};\n"
