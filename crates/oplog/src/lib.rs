@@ -21,7 +21,7 @@ mod urls;
 pub use level::{Level, Verbosity};
 pub use logger::{BACKLOG_COUNT_MAX, Entry, Logger, RECENT_COUNT_MAX, Sink};
 pub use minute::OnceAMinute;
-pub use secrets::{hidden, hide};
+pub use secrets::{begun, begun_of, hidden, hide};
 pub use text::{Bytes, VALUE_BYTES_MAX, render, stderr_line};
 pub use urls::{BLOT, SECRET_WORDS, SecretInUrl, in_urls, without_secrets};
 

@@ -42,6 +42,22 @@ pub fn hidden(text: &str) -> Cow<'_, str> {
     text
 }
 
+/// How many bytes at the end of a text that was cut are the beginning of a secret.
+pub fn begun(text: &[u8]) -> usize {
+    if !ANY.load(Ordering::Acquire) {
+        return 0;
+    }
+    HIDDEN.read().iter().map(|(secret, _)| begun_of(secret, text)).max().unwrap_or(0)
+}
+
+/// The same for one secret.
+pub fn begun_of(secret: &str, text: &[u8]) -> usize {
+    let secret = secret.as_bytes();
+    let most = secret.len().saturating_sub(1).min(text.len());
+    let begins = |length: &usize| secret.get(..*length).is_some_and(|begin| text.ends_with(begin));
+    (1..=most).rev().find(begins).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,5 +70,8 @@ mod tests {
         assert_eq!(hidden(r#"{"x":"pass\"word\\1"}"#), r#"{"x":"`file:/run/p`"}"#);
         assert_eq!(hidden("a pass b"), "a `file:/run/q` b");
         assert!(matches!(hidden("nothing"), Cow::Borrowed(_)));
+        assert_eq!([begun(b"a pass\"wo"), begun(b"pas"), begun(b"x")], [7, 3, 0]);
+        assert_eq!(begun_of("abcabd", b"abcab"), 5);
+        assert_eq!((begun_of("ab", b"xab"), begun_of("aba", b"ab"), begun_of("", b"")), (0, 2, 0));
     }
 }

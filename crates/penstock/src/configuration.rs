@@ -20,7 +20,7 @@ use crate::components::registry;
 use crate::library;
 use crate::mistaken;
 use crate::run::confinement;
-use crate::subject::secrets;
+use crate::subject::secrets::{self, Veil};
 
 /// Where this program's own library of blocks is, built in or installed.
 const OWN_SCL: &str = "/usr/share/penstock/scl";
@@ -135,6 +135,11 @@ impl Configuration {
             return String::new();
         }
         oplog::hidden(&render(&self.parsed.diagnostics, &self.shown())).into_owned()
+    }
+
+    /// Over its passwords and tokens, wherever messages are shown.
+    pub fn veil(&self) -> Veil {
+        Veil::of(&[self.original(), &self.parsed.config.preprocessed])
     }
 
     /// The main file as it was read.

@@ -7,8 +7,10 @@ pub mod rehearse;
 mod suspicion;
 mod text;
 pub mod tree;
+mod veiled;
 
 use crate::printing::print;
+use crate::subject::secrets::Veil;
 use control::cli::ExplainArgs;
 use control::client::{self, Status};
 use engine::plan_map::PlanMap;
@@ -56,8 +58,9 @@ fn ask(args: &ExplainArgs) -> Result<String, CommandError> {
     client::ask(&args.running.socket()?, &request.line(), answer_max)
 }
 
-/// Messages explained, for people or as JSON.
-pub fn render(stories: &[Story], map: &PlanMap, fates: &Fates, json: bool) -> String {
+/// Messages explained, for people or as JSON, without what is under the veil.
+pub fn render(stories: &[Story], map: &PlanMap, fates: &Fates, json: bool, veil: &Veil) -> String {
+    let stories: Vec<Story> = stories.iter().map(|story| veiled::of(story, veil)).collect();
     let told = stories.iter().map(|story| tree::of(story, map, fates));
     if json { json::render(stories.iter().zip(told)) } else { text::render(stories.iter().zip(told)) }
 }

@@ -299,7 +299,7 @@ impl Running {
             files: config.files.iter().map(|path| path.display().to_string()).collect(),
             graph,
             statements: Arc::new(statements),
-            veil: Veil::of(&[configuration.original(), &config.preprocessed]),
+            veil: configuration.veil(),
             modified: configuration.modified,
             view: view.clone(),
         }

@@ -128,9 +128,8 @@ impl Subject for Served {
 
     fn rehearse(&self, source: Option<&str>, line: &str) -> Result<String, Refusal> {
         // What the file has now may have other secrets than what runs.
-        let veil = crate::explain::rehearse::veil_of(self.program.path());
-        let answer = crate::explain::rehearse::of_line(self.program.path(), source, line);
-        veil.over_answer(self.program.running().veil.over_answer(answer))
+        let veil = &self.program.running().veil;
+        crate::explain::rehearse::of_line(self.program.path(), source, line, veil)
     }
 
     fn healthcheck(&self) -> Health {
@@ -151,7 +150,8 @@ impl Subject for Served {
     }
 
     fn dead_letters(&self, count_max: usize) -> Result<String, Refusal> {
-        self.program.running().veil.over_answer(dead_letters::answer(&self.program.shared, count_max))
+        let veil = &self.program.running().veil;
+        veil.over_answer(dead_letters::answer(&self.program.shared, count_max, veil))
     }
 
     fn explain(&self, request: &ExplainRequest) -> Result<String, Refusal> {

@@ -123,26 +123,29 @@ fn a_credential_is_there_for_the_service_alone() {
 
 #[test]
 fn what_is_cut_shows_no_part_of_a_secret() {
+    const CLEAR: &str = "pl4nted-in-clear";
     let lab = Lab::new();
     let secret = planted(&lab);
     // Wherever a text is cut, the secret lies across that place in one of these.
-    for before in [5, 395] {
-        let text = format!("{}{secret}", "A".repeat(before));
+    for (before, word) in
+        [(5, secret.as_str()), (395, &secret), (4_090, &secret), (390, CLEAR), (4_090, CLEAR)]
+    {
+        let text = format!("{}{word}", "A".repeat(before));
         let config = format!(
             "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
              destination d {{ file(\"/tmp/x\" template(\"{text}\\n\")); }};\n\
              destination p {{ program(\"cat; : {text}\"); }};\n\
+             destination h {{ http(url(\"http://127.0.0.1:9/\") user(u) password(\"{CLEAR}\")); }};\n\
              log {{ source(s); filter {{ not message(\"{text}\" type(string)); }}; destination(d); destination(p); }};\n"
         );
         let path = lab.write_config("x.conf", &config).0.display().to_string();
-        for asks in [
-            &["graph"][..],
-            &["graph", "--dot"],
-            &["graph", "--mermaid"],
-            &["graph", "--json"],
-            &["explain", "--line", "<13>x", "--config"],
-        ] {
-            let said = run_command(&[asks, &[path.as_str()]].concat());
+        let explains = [&["explain", "--config"][..], &["explain", "--json", "--config"]];
+        let graphs = [&["graph"][..], &["graph", "--dot"], &["graph", "--mermaid"], &["graph", "--json"]];
+        // What is written in clear in a command is shown with it.
+        let graphs = graphs.into_iter().filter(|_| word != CLEAR);
+        for asks in explains.into_iter().chain(graphs) {
+            let message = if asks[0] == "explain" { &["--line", "<13>x"][..] } else { &[] };
+            let said = run_command(&[asks, &[path.as_str()], message].concat());
             assert_eq!(said.code, Some(0), "{asks:?}: {said:?}");
             assert_hidden(&format!("{asks:?}"), &said.stdout);
             assert!(!said.stdout.contains("pl4n"), "{asks:?} shows a part of it: {}", said.stdout);

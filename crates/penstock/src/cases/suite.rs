@@ -10,6 +10,7 @@ use super::play::{Output, Player};
 use super::read::Case;
 use crate::configuration::Configuration;
 use crate::explain::{rehearse, render};
+use crate::subject::secrets::Veil;
 use control::cli::TestArgs;
 use engine::compile::{Existing, Plan};
 use parking_lot::Mutex;
@@ -254,7 +255,8 @@ impl Bench<'_> {
                 failures = judge(case, &played, self.plan);
                 if !failures.is_empty() {
                     let fates = rehearse::fates(&played.stories);
-                    explained = render(&played.stories, &self.plan.map, &fates, false);
+                    let veil = Veil::default();
+                    explained = render(&played.stories, &self.plan.map, &fates, false, &veil);
                 }
                 kept = self.keeps.then_some(played.outputs);
             }

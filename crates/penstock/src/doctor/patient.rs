@@ -79,8 +79,7 @@ impl Patient {
         let host = host_name().unwrap_or_else(|_| "localhost".to_owned());
         let plan = configuration.compile(&Identity::new(&host), &Existing::tried());
         preflight::look(&mut configuration, plan.as_ref());
-        let texts = [configuration.original(), &configuration.config().preprocessed];
-        let veil = Veil::of(&texts);
+        let veil = configuration.veil();
         Patient {
             configuration,
             config,

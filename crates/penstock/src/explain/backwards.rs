@@ -43,8 +43,10 @@ pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, CommandError> {
         let Some(mut rehearsal) = Rehearsal::of(source, &identity) else { continue };
         let wanted = Wanted { args, path, line: &line, source, identity: &identity };
         if let Some((stories, priority)) = wanted.find(&mut rehearsal) {
+            let (veil, fates) = (configuration.veil(), fates(&stories));
+            let shown = veil.over(&super::render(&stories, &plan.map, &fates, args.json, &veil));
             if args.json {
-                return Ok(super::render(&stories, &plan.map, &fates(&stories), true));
+                return Ok(shown);
             }
             let mut out = format!("line {number} of {path}: this message gives it\n");
             if let Some(priority) = priority {
@@ -58,7 +60,7 @@ pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, CommandError> {
                 let makers = makers.join(", ");
                 let _ = writeln!(out, "unless it is one that was made here and not received, by {makers}");
             }
-            out.push_str(&super::render(&stories, &plan.map, &fates(&stories), false));
+            out.push_str(&shown);
             return Ok(out);
         }
     }

@@ -38,8 +38,8 @@ pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, CommandError> {
             stdio::err!("message {}: {note}", number + 1);
         }
     }
-    let veil = Veil::of(&[configuration.original(), &configuration.config().preprocessed]);
-    Ok(veil.over_answer(tried(&plan, &identity, &inputs, args.json))?)
+    let veil = configuration.veil();
+    Ok(veil.over_answer(tried(&plan, &identity, &inputs, args.json, &veil))?)
 }
 
 /// What a source would make more messages of, or a shorter one. Here each line is one message.
@@ -55,21 +55,17 @@ fn uncut(text: &[u8], max: u64) -> Option<String> {
     })
 }
 
-/// One line, as JSON, in the configuration that the file has now.
-pub fn of_line(config: &Path, source: Option<&str>, line: &str) -> Result<String, Refusal> {
+/// One line, as JSON, in the configuration that the file has now, whose secrets need not be those that are
+/// under `veil`.
+pub fn of_line(config: &Path, source: Option<&str>, line: &str, veil: &Veil) -> Result<String, Refusal> {
     let mut configuration = Configuration::look(config);
+    let veil = veil.and(&configuration.veil());
     let host = crate::run::identity::host_name().map_err(|error| error.to_string())?;
     let identity = Identity::new(&host);
     let plan = configuration.compile(&identity, &Existing::tried());
-    let plan = plan.ok_or_else(|| configuration.report())?;
+    let plan = plan.ok_or_else(|| veil.over(&configuration.report()))?;
     let came = Came { source: source.map(str::to_owned), from: None, received: None };
-    tried(&plan, &identity, &[(line.as_bytes().to_vec(), came)], true)
-}
-
-/// Over the secrets of the configuration that the file has now.
-pub fn veil_of(config: &Path) -> Veil {
-    let configuration = Configuration::look(config);
-    Veil::of(&[configuration.original(), &configuration.config().preprocessed])
+    veil.over_answer(tried(&plan, &identity, &[(line.as_bytes().to_vec(), came)], true, &veil))
 }
 
 /// As what a message comes.
@@ -87,6 +83,7 @@ fn tried(
     identity: &Identity,
     inputs: &[(Vec<u8>, Came)],
     json: bool,
+    veil: &Veil,
 ) -> Result<String, Refusal> {
     let looks = Looks::nowhere(TEXT_BYTES_MAX);
     let (mut stories, mut rehearsals) = (Vec::new(), BTreeMap::new());
@@ -102,7 +99,7 @@ fn tried(
         let input = Input { text, context, received: came.received.unwrap_or_else(|| Stamp::now(0)) };
         stories.extend(rehearsal.message(&input, &looks));
     }
-    Ok(render(&stories, &plan.map, &fates(&stories), json))
+    Ok(render(&stories, &plan.map, &fates(&stories), json, veil))
 }
 
 pub fn makes_its_own(source: &PlannedSource) -> String {

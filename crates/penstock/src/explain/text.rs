@@ -322,7 +322,7 @@ fn shown(text: &Text) -> String {
             let _ = write!(out, "\\x{byte:02x}");
         }
     }
-    if count > SHOWN_MAX || text.is_cut() {
+    if count > SHOWN_MAX || text.is_cut {
         let _ = write!(out, "... ({} bytes)", text.bytes);
     }
     out
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn nothing_shown_is_obeyed_by_a_terminal() {
-        let text = |bytes: &[u8]| Text { kept: bytes.to_vec(), bytes: bytes.len() };
+        let text = |bytes: &[u8]| Text { kept: bytes.to_vec(), bytes: bytes.len(), is_cut: false };
         assert_eq!(shown(&text("a\x1b[2J\u{202e}é\\\n".as_bytes())), "a\\u{1b}[2J\\u{202e}é\\\\\\n");
         assert_eq!(shown(&text(b"\xff\x00x")), "\\xff\\u{0}x");
         let long = shown(&text(&[b'x'; 3000]));

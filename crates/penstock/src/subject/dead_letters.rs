@@ -1,5 +1,6 @@
 //! The dead letters that wait, for whoever wants to see them: destination, reason, text.
 
+use super::secrets::Veil;
 use control::Refusal;
 use engine::Shared;
 use engine::dead_letters::Letter;
@@ -15,7 +16,7 @@ const TEXT_BYTES_MAX: usize = 1024;
 const READ_BYTES_MAX: usize = 16 << 20;
 
 /// The oldest, at most so many.
-pub fn answer(shared: &Shared, count_max: usize) -> Result<String, Refusal> {
+pub fn answer(shared: &Shared, count_max: usize, veil: &Veil) -> Result<String, Refusal> {
     let queue = shared.durable.known_letters().and_then(|letters| letters.queue());
     let Some(queue) = queue else {
         return Ok(json!({ "version": VERSION, "waiting": 0, "messages": [] }).to_string());
@@ -35,20 +36,21 @@ pub fn answer(shared: &Shared, count_max: usize) -> Result<String, Refusal> {
         let letters = begins
             .zip(&read.ends)
             .filter_map(|(begin, end)| Letter::decode(read.bytes.get(begin as usize..*end as usize)?));
-        messages.extend(letters.take(count_max - messages.len()).map(|letter| one(&letter)));
+        messages.extend(letters.take(count_max - messages.len()).map(|letter| one(&letter, veil)));
     }
     let waiting = queue.waiting().messages;
     Ok(json!({ "version": VERSION, "waiting": waiting, "messages": messages }).to_string())
 }
 
-fn one(letter: &Letter<'_>) -> Value {
+fn one(letter: &Letter<'_>, veil: &Veil) -> Value {
     let shown = letter.shown();
     let text = shown.get(..TEXT_BYTES_MAX).unwrap_or(shown);
+    let text = veil.over_bytes(text, text.len() < shown.len());
     json!({
         "time": letter.time / 1000,
         "destination": String::from_utf8_lossy(letter.destination),
         "reason": String::from_utf8_lossy(letter.reason),
-        "text": String::from_utf8_lossy(text),
+        "text": String::from_utf8_lossy(&text),
         "bytes": letter.message.len(),
     })
 }

@@ -85,7 +85,7 @@ pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, Refu
     );
     // The one that was in effect when they came, unless a reload came between.
     let map = &program.running().view.map;
-    Ok(render(&stories, map, &fates, request.json))
+    Ok(render(&stories, map, &fates, request.json, &program.running().veil))
 }
 
 /// Something was dropped for this reason.

@@ -63,9 +63,12 @@ impl Graph<'_> {
         let file = self.sources.file(span.file);
         let text =
             file.and_then(|file| file.text.get(span.start as usize..span.end as usize)).unwrap_or_default();
+        // Before it is cut: of what that leaves of a secret, nobody sees that it is one.
+        let mut text = secrets::blotted(text);
         let end =
             (0..=text.len().min(TEXT_BYTES_MAX)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        secrets::blotted(text.get(..end).unwrap_or_default())
+        text.truncate(end);
+        text
     }
 
     fn object(&mut self, kind: &str, name: &str, info: Vec<String>, span: Span) {

@@ -1,5 +1,6 @@
 //! Messages that come by a place of the running program, looked at in passing.
 
+use super::secrets::Veil;
 use crate::program::Daemon;
 use control::look::LookRequest;
 use control::{Refusal, asker};
@@ -43,7 +44,8 @@ pub fn answer(program: &Daemon, request: &LookRequest) -> Result<String, Refusal
         ..Asked::default()
     };
     let stories = inquiry::ask(asked, request.patience);
-    let shown = stories.iter().filter_map(|story| one(story, &steps, request.template.is_none()));
+    let shown =
+        stories.iter().filter_map(|story| one(story, &steps, request.template.is_none(), &running.veil));
     Ok(json!({ "version": VERSION, "messages": shown.collect::<Vec<Value>>() }).to_string())
 }
 
@@ -118,7 +120,7 @@ fn fits(entry: &Entry, place: &str) -> bool {
 }
 
 /// A message where it was looked at first; at a destination what is written, unless a template was asked for.
-fn one(story: &Story, steps: &BTreeSet<StepId>, with_output: bool) -> Option<Value> {
+fn one(story: &Story, steps: &BTreeSet<StepId>, with_output: bool, veil: &Veil) -> Option<Value> {
     let mut at_place = story.told.iter().filter_map(|told| {
         let (id, statement) = told.step.as_ref()?;
         steps.contains(id).then_some((statement, &told.what))
@@ -132,6 +134,7 @@ fn one(story: &Story, steps: &BTreeSet<StepId>, with_output: bool) -> Option<Val
         _ => None,
     });
     let text = output.or(texts.first().map(Vec::as_slice)).unwrap_or_default();
+    let text = veil.over_bytes(text, text.len() >= TEXT_BYTES_MAX);
     let peer = match &story.peer {
         Peer::Inet { remote, .. } => Value::from(remote.to_string()),
         Peer::Local => Value::Null,
@@ -143,7 +146,7 @@ fn one(story: &Story, steps: &BTreeSet<StepId>, with_output: bool) -> Option<Val
         "peer": peer,
         "step": statement.rule,
         "location": statement.location,
-        "text": String::from_utf8_lossy(text),
+        "text": String::from_utf8_lossy(&text),
         "tags": tags,
     }))
 }

@@ -26,6 +26,10 @@ impl Veil {
         // As it stands in JSON.
         let escaped = |word: &String| word.replace('\\', "\\\\").replace('"', "\\\"");
         words.extend(words.iter().map(escaped).collect::<Vec<String>>());
+        Veil::longest_first(words)
+    }
+
+    fn longest_first(mut words: Vec<String>) -> Veil {
         words.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         words.dedup();
         Veil(words)
@@ -40,6 +44,26 @@ impl Veil {
             }
         }
         text
+    }
+
+    /// The same of bytes, of which not all need be text. Where they were cut, the beginning of a secret at
+    /// the end goes too: nobody would know it again.
+    pub fn over_bytes(&self, bytes: &[u8], is_cut: bool) -> Vec<u8> {
+        let mut out = Vec::with_capacity(bytes.len());
+        for chunk in bytes.utf8_chunks() {
+            out.extend_from_slice(self.over(chunk.valid()).as_bytes());
+            out.extend_from_slice(chunk.invalid());
+        }
+        if is_cut {
+            let own = self.0.iter().map(|word| oplog::begun_of(word, &out)).max().unwrap_or(0);
+            out.truncate(out.len() - own.max(oplog::begun(&out)));
+        }
+        out
+    }
+
+    /// What both are over.
+    pub fn and(&self, other: &Veil) -> Veil {
+        Veil::longest_first(self.0.iter().chain(&other.0).cloned().collect())
     }
 
     /// The same of an answer, whichever it is.
@@ -211,6 +235,12 @@ mod tests {
         check("password(\"abc\") password(`file:/x`) password(plain)", &["plain"]);
         let veil = Veil::of(&["password(\"a\\\"bcdef\")"]);
         assert_eq!(veil.over("{\"x\":\"a\\\"bcdef\"} a\"bcdef"), "{\"x\":\"***\"} ***");
+        let veil = veil.and(&Veil::of(&["password(\"\u{e4}\u{f6}\u{fc}\")"]));
+        let over = |bytes: &[u8], is_cut| veil.over_bytes(bytes, is_cut);
+        assert_eq!(over(b"\xffa\"bcdef\xff a\"bcd", false), b"\xff***\xff a\"bcd");
+        assert_eq!(over(b"\xffa\"bcdef\xff a\"bcd", true), b"\xff***\xff ");
+        assert_eq!(over("x\u{e4}\u{f6}".as_bytes().split_last().expect("bytes").1, true), b"x");
+        assert_eq!(over(b"a\"bcdef", true), b"***");
     }
 
     #[test]

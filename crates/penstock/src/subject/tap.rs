@@ -1,6 +1,7 @@
 //! The last messages that destinations and sources dropped, for whoever asks what they were.
 
 use super::balance::{Account, reason_of};
+use super::secrets::Veil;
 use crate::program::Daemon;
 use control::tap::TapRequest;
 use control::{DropReason, Refusal};
@@ -27,13 +28,14 @@ pub fn answer(program: &Daemon, request: &TapRequest) -> Result<String, Refusal>
         )
         .into());
     }
-    let mut messages = Vec::new();
+    let (mut messages, running) = (Vec::new(), program.running());
+    let veil = &running.veil;
     for place in places(program, request)? {
         let Some(remains) = remains(&place.account) else { continue };
         for reason in Reason::ALL {
             if request.reason.is_none_or(|asked| asked == reason_of(reason)) {
                 let kept = remains.since(reason, 0).into_iter();
-                messages.extend(kept.map(|remain| (remain.at, one(&place, reason, &remain))));
+                messages.extend(kept.map(|remain| (remain.at, one(&place, reason, &remain, veil))));
             }
         }
     }
@@ -85,7 +87,8 @@ fn remains(account: &Account) -> Option<&Remains> {
     }
 }
 
-fn one(place: &Dropping, reason: Reason, remain: &Remain) -> Value {
+fn one(place: &Dropping, reason: Reason, remain: &Remain, veil: &Veil) -> Value {
+    let text = veil.over_bytes(&remain.text, remain.text.len() < remain.bytes);
     let since = remain.at.duration_since(UNIX_EPOCH).unwrap_or_default();
     let of_source = matches!(place.account, Account::Source(_));
     let mut message = json!({
@@ -96,12 +99,12 @@ fn one(place: &Dropping, reason: Reason, remain: &Remain) -> Value {
         "account": remain.account,
         "number": remain.number,
         "time": since.as_millis() as u64,
-        "text": String::from_utf8_lossy(&remain.text),
+        "text": String::from_utf8_lossy(&text),
         "kept": remain.text.len(),
         "bytes": remain.bytes,
     });
-    if std::str::from_utf8(&remain.text).is_err() {
-        let hex: String = remain.text.iter().map(|byte| format!("{byte:02x}")).collect();
+    if std::str::from_utf8(&text).is_err() {
+        let hex: String = text.iter().map(|byte| format!("{byte:02x}")).collect();
         message["hex"] = hex.into();
     }
     message

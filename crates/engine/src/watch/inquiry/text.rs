@@ -8,16 +8,14 @@ pub struct Text {
     pub kept: Vec<u8>,
     /// How many there were.
     pub bytes: usize,
+    /// More than are kept.
+    pub is_cut: bool,
 }
 
 impl Text {
     pub(super) fn of(bytes: &[u8], bytes_max: usize) -> Text {
         let kept = bytes.get(..bytes_max).unwrap_or(bytes).to_vec();
-        Text { kept, bytes: bytes.len() }
-    }
-
-    pub fn is_cut(&self) -> bool {
-        self.kept.len() < self.bytes
+        Text { is_cut: kept.len() < bytes.len(), kept, bytes: bytes.len() }
     }
 }
 
