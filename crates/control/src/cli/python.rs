@@ -39,9 +39,9 @@ pub struct VenvArgs {
     /// A file of requirements to install; may be repeated
     #[arg(short, long, value_name = "FILE")]
     pub requirements: Vec<PathBuf>,
-    /// The interpreter to make it with
-    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
-    pub python: PathBuf,
+    /// The interpreter to make it with, python3 where none is named; one that is there has to be of it
+    #[arg(long, value_name = "PROGRAM")]
+    pub python: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -70,6 +70,6 @@ impl UpdateVirtualenvArgs {
     pub fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<VenvArgs, clap::Error> {
         let args = UpdateVirtualenvArgs::try_parse_from(args)?;
         let folder = SYSLOG_NG_VENV.into();
-        Ok(VenvArgs { folder, requirements: args.requirements, python: "python3".into() })
+        Ok(VenvArgs { folder, requirements: args.requirements, python: None })
     }
 }

@@ -10,6 +10,7 @@ mod source;
 
 use crate::messages::HEAD;
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use testkit::{Lab, Penstock, Sender, run_command, skip, wait_until};
 
@@ -456,6 +457,15 @@ fn a_virtual_environment_is_made_and_classes_are_tried_in_it() {
     }
     assert_eq!(made.code, Some(0), "{made:?}");
     assert!(run_command(&["python", "venv", &folder]).stdout.contains("up to date"));
+    // It stays what it is: an interpreter that is asked for has to be its own.
+    let again = run_command(&["python", "venv", &folder, "--python", "python3"]);
+    assert!(again.stdout.contains("up to date"), "{again:?}");
+    let other = lab.path("other");
+    std::fs::write(&other, "#!/bin/sh\necho /opt/other/bin/python3\n").unwrap();
+    std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let refused = run_command(&["python", "venv", &folder, "--python", &other.display().to_string()]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("not of /opt/other/bin/python3"), "{refused:?}");
     std::fs::write(
         lab.path("mine.py"),
         "import syslogng\nclass Good(syslogng.LogParser):\n    def init(self, options):\n        self.prefix = options[\"prefix\"]\n        return True\n    \
