@@ -50,7 +50,12 @@ pub static CSV_PARSER: Component = Component {
             Preset::Described("a blank"),
             "Characters of which each ends a column: `delimiters(\",;\")`, or `chars(\"...\")` and `strings(\"...\" ...)`.",
         ),
-        Opt::new("quotes", Kind::Text, Preset::None, "Quotes: each character opens and closes."),
+        Opt::new(
+            "quotes",
+            Kind::Text,
+            Preset::None,
+            "Quotes: each character opens and closes. Of this and `quote-pairs()`, the one that stands last holds.",
+        ),
         Opt::new(
             "quote-pairs",
             Kind::Text,
@@ -106,11 +111,7 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
         Some("escape-double-char") => Escape::DoubleChar,
         _ => Escape::None,
     };
-    // Of the two that say the same, the one that stands last holds.
-    let flags_hold = |option| match (settings.span("flags"), settings.span(option)) {
-        (Some(flags), Some(option)) => flags.file != option.file || flags.start > option.start,
-        _ => true,
-    };
+    let flags_hold = |option| holds(settings, "flags", option);
     let by_flags = escapes.iter().find(|(on, _)| *on).filter(|_| flags_hold("dialect"));
     let escape = by_flags.map_or(dialect, |(_, escape)| *escape);
     let strip = flag("strip-whitespace") || !given;
@@ -213,23 +214,28 @@ fn delimiters(settings: &Settings, b: &mut Build<'_>) -> Option<Delimiters> {
     good.then(|| (chars.unwrap_or_else(|| b" ".to_vec()), strings))
 }
 
-fn quotes(settings: &Settings, b: &mut Build<'_>) -> Option<Vec<(u8, u8)>> {
-    let own = settings.text("quotes").map(|q| q.bytes().map(|c| (c, c)).collect::<Vec<_>>());
-    let pairs = settings.text("quote-pairs");
-    match (own, pairs) {
-        (None, None) => Some(vec![(b'"', b'"'), (b'\'', b'\'')]),
-        (own, Some(pairs)) => {
-            if pairs.len() % 2 != 0 {
-                b.wrong(
-                    "quote-pairs() takes pairs of characters",
-                    settings.span("quote-pairs"),
-                    "as quote-pairs(\"[]\")",
-                );
-                return None;
-            }
-            let pairs = pairs.as_bytes().chunks_exact(2).map(|p| (p[0], p[1]));
-            Some(own.unwrap_or_default().into_iter().chain(pairs).collect())
-        }
-        (Some(own), None) => Some(own),
+/// Of two options that say the same, the one that stands last holds.
+fn holds(settings: &Settings, option: &str, other: &str) -> bool {
+    match (settings.span(option), settings.span(other)) {
+        (Some(option), Some(other)) => option.file != other.file || option.start > other.start,
+        _ => true,
     }
+}
+
+/// quotes() and quote-pairs() set the same in syslog-ng, and the later one forgets the earlier.
+fn quotes(settings: &Settings, b: &mut Build<'_>) -> Option<Vec<(u8, u8)>> {
+    let (own, pairs) = (settings.text("quotes"), settings.text("quote-pairs"));
+    if pairs.is_some_and(|pairs| pairs.len() % 2 != 0) {
+        b.wrong(
+            "quote-pairs() takes pairs of characters",
+            settings.span("quote-pairs"),
+            "as quote-pairs(\"[]\")",
+        );
+        return None;
+    }
+    Some(match (own, pairs.filter(|_| holds(settings, "quote-pairs", "quotes"))) {
+        (_, Some(pairs)) => pairs.as_bytes().chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
+        (Some(own), None) => own.bytes().map(|quote| (quote, quote)).collect(),
+        (None, None) => vec![(b'"', b'"'), (b'\'', b'\'')],
+    })
 }

@@ -112,6 +112,10 @@ fn delimiters_and_quotes_of_all_kinds() {
         ("delimiters(chars(\"\") strings(\"::\"))", "\"a \" :: \"b\"", "a=a|b=\"b\""),
         ("quote-pairs(\"[]<>\")", "[a b] <c d> \"e", "a=a b|b=c d|c=\"e"),
         ("quotes(\"x\")", "xa bx \"c", "a=a b|b=\"c"),
+        ("quotes(\"x\") quote-pairs(\"[]\")", "xa bx [c d]", "a=xa|b=bx|c=c d"),
+        ("quote-pairs(\"[]\") quotes(\"x\")", "xa bx [c", "a=a b|b=[c"),
+        ("quotes(\"x\") quote-pairs(\"\")", "xa bx", "a=xa|b=bx"),
+        ("quote-pairs(\"[]\") quotes(\"\")", "[a b]", "a=[a|b=b]"),
         ("prefix(\".x.\")", "1 2", ".x.a=1|.x.b=2"),
     ] {
         check(&format!("csv-parser(columns(\"a\", \"b\", \"c\") {how})"), input, expected);
