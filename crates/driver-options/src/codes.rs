@@ -106,7 +106,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "D0170",
         "wrong http()",
         "url() needs `http://` or `https://` and a host, headers() a name and a value, response-action() a status and one of its words; the \
-         message says what is wrong.",
+         message says what is wrong. A `%` in the path or query of a url() without two hexadecimal digits behind it is sent as it is, which is a warning.",
     ),
     (
         "D0180",

@@ -47,6 +47,15 @@ impl Url {
         Ok(Url { is_secure, host, port, authority, path, user_info })
     }
 
+    /// The first percent sign of path and query with no two hexadecimal digits behind it, and what stands
+    /// there. It is sent as it is, as curl does.
+    pub fn broken_escape(&self) -> Option<&str> {
+        let mut escapes = self.path.match_indices('%').filter_map(|(at, _)| self.path.get(at..));
+        let broken = escapes.find(|rest| escaped(rest.as_bytes()).is_none())?;
+        // No address has characters of several bytes.
+        broken.get(..3).or(Some(broken))
+    }
+
     /// Where a redirect leads to, as this place says it.
     pub fn join(&self, location: &str) -> Result<Url, String> {
         if location.contains("://") {
@@ -110,22 +119,21 @@ pub fn percent_encoded(text: &str) -> String {
     out
 }
 
+/// The byte that a percent sign at the beginning stands for, with two digits behind it.
+fn escaped(text: &[u8]) -> Option<u8> {
+    let digits =
+        text.strip_prefix(b"%")?.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))?;
+    u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
 /// Takes percent-encoding away.
 pub fn percent_decoded(text: &[u8]) -> String {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((first, after)) = rest.split_first() {
-        let pair = after.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
-        match pair.and_then(|pair| u8::from_str_radix(pair, 16).ok()).filter(|_| *first == b'%') {
-            Some(byte) => {
-                out.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                out.push(*first);
-                rest = after;
-            }
-        }
+        let escaped = escaped(rest);
+        out.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { after.get(2..).unwrap_or_default() } else { after };
     }
     String::from_utf8_lossy(&out).into_owned()
 }
@@ -156,6 +164,13 @@ mod tests {
         check("ftp://h/", "`ftp` is neither http nor https");
         assert!(Url::parse("http://").is_err() && Url::parse("").is_err());
         assert_eq!(Url::parse("http://u:p%40@h").expect("good").user_info.as_deref(), Some("u:p@"));
+        // What is no escape is what it is.
+        assert_eq!(percent_decoded(b"%41%4%zz%+1%"), "A%4%zz%+1%");
+        let broken = |url: &str| Url::parse(url).expect("good").broken_escape().map(str::to_owned);
+        assert_eq!(broken("http://u:%zz@h/%41/%c3%a9?x=%20\u{e9}"), None);
+        assert_eq!(broken("http://h/%41/%zz?x=%4").as_deref(), Some("%zz"));
+        assert_eq!(broken("http://h/?x=%4").as_deref(), Some("%4"));
+        assert_eq!(broken("http://h/%").as_deref(), Some("%"));
     }
 
     #[test]

@@ -114,7 +114,15 @@ impl Reader<'_, '_> {
             let literal = String::from_utf8_lossy(literal);
             names.push(shown(&literal));
             match Url::parse(&literal) {
-                Ok(url) => urls.push(UrlOf::Fixed(url)),
+                Ok(url) => {
+                    if let Some(broken) = url.broken_escape() {
+                        let text = format!("`{broken}` is no escape of an address, and is sent as it is");
+                        let finding = Diagnostic::warning("D0170", text, span);
+                        let help = format!("write `{}` for a percent sign", broken.replacen('%', "%25", 1));
+                        self.r.diags.push(finding.help(help));
+                    }
+                    urls.push(UrlOf::Fixed(url));
+                }
                 Err(error) => {
                     return self.r.wrong_at(Some(span), error, "write `url(\"https://host:port/path\")`");
                 }
