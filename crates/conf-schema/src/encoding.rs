@@ -14,6 +14,9 @@ use wide::Wide;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoding(Kind);
 
+/// Bytes that a character may have without its last one.
+const UNFINISHED_MAX: usize = 3;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// As the web reads it.
@@ -79,6 +82,20 @@ impl Encoding {
                 Cow::Owned(text)
             }
         }
+    }
+
+    /// How many bytes of a text that was cut off somewhere are whole characters.
+    pub fn whole(self, raw: &[u8]) -> usize {
+        let unit = self.newline().len();
+        let is_whole = |length: &usize| {
+            let (mut decoder, mut text) = (self.decoder(), Vec::with_capacity(raw.len()));
+            decoder.decode(raw.get(..*length).unwrap_or(raw), &mut text);
+            let before = text.len();
+            decoder.end(&mut text);
+            text.len() == before
+        };
+        let shortest = raw.len().saturating_sub(UNFINISHED_MAX);
+        (shortest..=raw.len()).rev().filter(|length| length % unit == 0).find(is_whole).unwrap_or(raw.len())
     }
 
     /// For a text that comes in pieces.

@@ -97,18 +97,26 @@ impl Input for EncodedInput {
 }
 
 /// What is done to messages that were found by their lengths, where there are such.
-pub fn of_frames(encoding: Encoding, framing: Framing) -> Option<Decode> {
+pub fn of_frames(encoding: Encoding, framing: Framing, size_max: usize) -> Option<Decode> {
     match framing {
-        Framing::OctetCounting | Framing::Auto => Some(Box::new(move |batch| decode_frames(encoding, batch))),
+        Framing::OctetCounting | Framing::Auto => {
+            Some(Box::new(move |batch| decode_frames(encoding, size_max, batch)))
+        }
         _ => None,
     }
 }
 
-/// Messages that were found by their lengths, which count the bytes of this encoding.
-pub fn decode_frames(encoding: Encoding, batch: &mut Batch) {
+/// Messages that were found by their lengths, which count the bytes of this encoding. Those of `size_max`
+/// bytes may have been cut, within a character too.
+pub fn decode_frames(encoding: Encoding, size_max: usize, batch: &mut Batch) {
     for at in 0..batch.records.len() {
         let Some(span) = batch.records.get(at).map(|record| record.frame) else { continue };
-        if let Cow::Owned(text) = encoding.decode(span.of(&batch.text)) {
+        let frame = span.of(&batch.text);
+        let end = if frame.len() < size_max { frame.len() } else { encoding.whole(frame) };
+        let text = encoding.decode(frame.get(..end).unwrap_or(frame));
+        // What is UTF-8 already, and whole, stays where it is.
+        if end < frame.len() || matches!(text, Cow::Owned(_)) {
+            let text = text.into_owned();
             let span = batch.append(text.as_bytes());
             if let Some(record) = batch.records.get_mut(at) {
                 *record = Record::new(span);
@@ -182,7 +190,20 @@ mod tests {
         let mut batch = Batch::default();
         let frame = batch.append(b"a\xe9");
         batch.records.push(Record::new(frame));
-        decode_frames(Encoding::LATIN_1, &mut batch);
+        decode_frames(Encoding::LATIN_1, 100, &mut batch);
         assert_eq!(batch.records.first().map(|record| batch.bytes(record.frame)), Some("a\u{e9}".as_bytes()));
+    }
+
+    #[test]
+    fn a_counted_message_that_was_cut_ends_with_a_character() {
+        for (encoding, expected) in [("Shift_JIS", "\u{30c6}"), ("UTF-8", "a")] {
+            let encoding = Encoding::named(encoding).expect("known");
+            let mut batch = Batch::default();
+            let cut: &[u8] = if expected == "a" { b"a\xe2\x82" } else { b"\x83e\x83" };
+            let frame = batch.append(cut);
+            batch.records.push(Record::new(frame));
+            decode_frames(encoding, 3, &mut batch);
+            assert_eq!(batch.bytes(batch.records[0].frame), expected.as_bytes());
+        }
     }
 }

@@ -135,6 +135,7 @@ mod tests {
             log_msg_size: 100,
             empty_lines: false,
             trim_large_messages: false,
+            is_text: false,
         }
     }
 

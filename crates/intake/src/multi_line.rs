@@ -227,9 +227,10 @@ impl MultiLine {
     fn split(&mut self, text: &[u8], mut start: usize, sink: &mut impl FnMut(Span)) -> usize {
         let limit = self.options.log_msg_size;
         while text.len() - start > limit {
+            let piece = self.options.piece(text, start);
             self.truncated += 1;
-            sink(Span::new(start, limit));
-            start += limit;
+            sink(Span::new(start, piece));
+            start += piece;
         }
         start
     }

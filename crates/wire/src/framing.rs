@@ -44,9 +44,20 @@ pub struct FramerOptions {
     /// `trim-large-messages(yes)`. Lines are split as without it, as in syslog-ng (golden case
     /// parse/long-lines-trim).
     pub trim_large_messages: bool,
+    /// What comes is UTF-8, whatever encoding() it had: where a message is too long, no character is cut
+    /// apart.
+    pub is_text: bool,
 }
 
 impl FramerOptions {
+    /// How many bytes are cut off a message that begins at `at` and is too long.
+    pub fn piece(&self, text: &[u8], at: usize) -> usize {
+        let limit = self.log_msg_size.max(1);
+        let is_inside = |end: &usize| text.get(at + end).is_some_and(|byte| byte & 0xc0 == 0x80);
+        let shortest = if self.is_text { limit.saturating_sub(3) } else { limit };
+        (shortest..=limit).rev().find(|end| !is_inside(end)).filter(|end| *end > 0).unwrap_or(limit)
+    }
+
     /// What they say, in bytes that mean the same in every version of the program that knows the number at
     /// the front (docs/restart.md): processes that take over from each other compare them.
     pub fn described(&self) -> String {
@@ -72,6 +83,7 @@ impl Default for FramerOptions {
             log_msg_size: 65_536,
             empty_lines: false,
             trim_large_messages: false,
+            is_text: false,
         }
     }
 }
@@ -261,7 +273,7 @@ impl Framer {
             }
             self.left -= 1;
             if end - at > limit {
-                at = self.split(at, end, sink);
+                at = self.split(text, at, end, sink);
             }
             self.emit(text, at, end, sink);
             at = end + 1;
@@ -271,7 +283,7 @@ impl Framer {
             return at;
         }
         if text.len().saturating_sub(at) > limit {
-            at = self.split(at, text.len(), sink);
+            at = self.split(text, at, text.len(), sink);
         }
         self.scanned = text.len().saturating_sub(at);
         at
@@ -280,13 +292,14 @@ impl Framer {
     /// `at..end` holds no end of line and is longer than the limit: hands out full pieces until the rest
     /// fits. Returns where the rest begins.
     #[cold]
-    fn split(&mut self, mut at: usize, end: usize, sink: &mut impl FnMut(Span)) -> usize {
+    fn split(&mut self, text: &[u8], mut at: usize, end: usize, sink: &mut impl FnMut(Span)) -> usize {
         let limit = self.options.log_msg_size;
         while end - at > limit {
+            let piece = self.options.piece(text, at);
             self.truncated += 1;
             self.left = self.left.saturating_sub(1);
-            sink(Span::new(at, limit));
-            at += limit;
+            sink(Span::new(at, piece));
+            at += piece;
         }
         at
     }
@@ -349,7 +362,7 @@ impl Framer {
             self.left -= 1;
             let mut length = memchr2(b'\n', 0, record).unwrap_or(size);
             if length > self.options.log_msg_size {
-                length = self.options.log_msg_size;
+                length = self.options.piece(record, 0);
                 self.truncated += 1;
             }
             self.emit(text, at, at + length, sink);
@@ -374,7 +387,7 @@ impl Framer {
             // The end of line a sender adds does not make a message too long.
             end = trimmed(text, start, end);
             if end - start > self.options.log_msg_size {
-                end = start + self.options.log_msg_size;
+                end = start + self.options.piece(text, start);
                 self.truncated += 1;
             }
         }

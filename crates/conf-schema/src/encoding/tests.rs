@@ -72,6 +72,20 @@ fn a_mark_says_the_order() {
 }
 
 #[test]
+fn what_is_cut_off_is_no_character() {
+    let whole = |label: &str, raw: &[u8]| named(label).whole(raw);
+    assert_eq!([whole("Shift_JIS", b"\x83e\x83X"), whole("Shift_JIS", b"\x83e\x83")], [4, 2]);
+    assert_eq!([whole("Shift_JIS", b"ab"), whole("Shift_JIS", b""), whole("Shift_JIS", b"\x83")], [2, 0, 0]);
+    // A second byte may look like a first one.
+    assert_eq!([whole("Shift_JIS", b"\x83\x83"), whole("Shift_JIS", b"\x83\x83\x83")], [2, 2]);
+    assert_eq!([whole("EUC-JP", b"\x8f\xb0\xa1"), whole("EUC-JP", b"x\x8f\xb0")], [3, 1]);
+    assert_eq!([whole("gb18030", b"\x81\x30\x81\x30"), whole("gb18030", b"a\x81\x30\x81")], [4, 1]);
+    assert_eq!([whole("UTF-16LE", b"a\0\x3d\xd8"), whole("UTF-16LE", b"a\0b")], [2, 2]);
+    assert_eq!([whole("UTF-8", "a\u{20ac}".as_bytes()), whole("UTF-8", b"a\xe2\x82")], [4, 1]);
+    assert_eq!([whole("latin1", b"\xe9"), whole("CP437", b"\x81")], [1, 1]);
+}
+
+#[test]
 fn a_mark_is_no_text_at_the_beginning() {
     assert_eq!(named("utf-8").decode_first("\u{feff}a".as_bytes()), "a");
     assert_eq!(named("UTF-16LE").decode_first(b"\xff\xfea\0"), "a");

@@ -130,8 +130,8 @@ impl Encoded {
             1 => memchr(b'\n', raw).map(|at| at + 1),
             _ => raw.chunks_exact(unit).position(|c| c == newline).map(|n| (n + 1) * unit),
         };
-        // No unit is torn apart.
-        found.or_else(|| (raw.len() > self.line_max).then_some(self.line_max / unit * unit))
+        // No character is torn apart.
+        found.or_else(|| Some(self.encoding.whole(raw.get(..self.line_max / unit * unit)?)))
     }
 }
 
@@ -176,6 +176,31 @@ mod tests {
         resumed.buffer().extend_from_slice(raw.get(6..).expect("the second line"));
         resumed.decode(&mut text, false);
         assert_eq!(String::from_utf8(text).expect("utf-8"), "€\n");
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_cut_between_characters() {
+        for (label, raw) in
+            [("Shift_JIS", "\u{30c6}\u{30b9}".repeat(20)), ("UTF-16LE", "\u{1f600}".repeat(20))]
+        {
+            let encoding = Encoding::named(label).expect("known");
+            let bytes: Vec<u8> = match label {
+                "Shift_JIS" => [0x83, 0x65, 0x83, 0x58].repeat(20),
+                _ => raw.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+            };
+            for before in 0..4 {
+                // All that is before is of one unit.
+                let unit = encoding.newline().len();
+                let ahead = [&b"a\0"[..unit]].concat().repeat(before);
+                let (mut encoded, mut text) = (Encoded::new(encoding, None, 17), Vec::new());
+                encoded.buffer().extend_from_slice(&[&ahead[..], &bytes].concat());
+                encoded.decode(&mut text, false);
+                assert!(!encoded.is_unread(), "{label}");
+                encoded.decode_rest(&mut text);
+                let text = String::from_utf8(text).expect("utf-8");
+                assert_eq!(text, format!("{}{raw}", "a".repeat(before)), "{label}");
+            }
+        }
     }
 
     #[test]

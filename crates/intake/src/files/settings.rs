@@ -127,6 +127,7 @@ pub fn record_source(s: &Settings, cx: &BuildContext<'_>, file: RecordFile) -> S
         log_msg_size: record_bytes as usize,
         empty_lines: false,
         trim_large_messages: false,
+        is_text: false,
     };
     let following = Following {
         wanted: Wanted::One(path),

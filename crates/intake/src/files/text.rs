@@ -81,6 +81,7 @@ mod tests {
             log_msg_size: 40,
             empty_lines: false,
             trim_large_messages: false,
+            is_text: encoding.is_some(),
         };
         TailOptions { framing, multi_line: None, encoding }
     }

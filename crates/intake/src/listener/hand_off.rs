@@ -120,7 +120,10 @@ impl Joined {
     /// The same of bytes in the encoding of this program. `between`: with multi-line-mode(), they begin in
     /// what is part of no message.
     pub fn decoded(self, cx: &PortContext, token: Token, between: bool) -> Box<dyn Port> {
-        let decode = self.accepted.encoding.and_then(|encoding| of_frames(encoding, self.framing()));
+        let decode = self
+            .accepted
+            .encoding
+            .and_then(|encoding| of_frames(encoding, self.framing(), self.accepted.framing.log_msg_size));
         let Joined { mut input, source, accepted, context, described, permit } = self;
         let mut framing = accepted.framing;
         if let Some((mode, _)) = &accepted.multi_line {

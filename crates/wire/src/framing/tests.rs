@@ -180,12 +180,13 @@ fn any_options() -> impl Strategy<Value = FramerOptions> {
         Just(Framing::OctetCounting),
         Just(Framing::Auto),
     ];
-    (framing, 1usize..12, any::<bool>(), any::<bool>()).prop_map(
-        |(framing, log_msg_size, empty_lines, trim_large_messages)| FramerOptions {
+    (framing, 1usize..12, any::<[bool; 3]>()).prop_map(
+        |(framing, log_msg_size, [empty_lines, trim_large_messages, is_text])| FramerOptions {
             framing,
             log_msg_size,
             empty_lines,
             trim_large_messages,
+            is_text,
         },
     )
 }
@@ -234,8 +235,8 @@ proptest! {
 #[test]
 fn what_options_say_of_themselves_tells_any_two_apart() {
     let base = FramerOptions::default();
-    // A new field has to be thought of here.
-    let FramerOptions { framing: _, log_msg_size, empty_lines, trim_large_messages } = base;
+    // A new field has to be thought of here. What is text goes with encoding(), which is compared beside.
+    let FramerOptions { framing: _, log_msg_size, empty_lines, trim_large_messages, is_text: _ } = base;
     let mut all = vec![
         FramerOptions { log_msg_size: log_msg_size + 1, ..base },
         FramerOptions { empty_lines: !empty_lines, ..base },
@@ -262,6 +263,22 @@ fn what_options_say_of_themselves_tells_any_two_apart() {
     assert_eq!(base.described(), "1 lines 65536 0 0");
     let padded = FramerOptions { framing: Framing::Records(9), log_msg_size: 8, empty_lines: true, ..base };
     assert_eq!(padded.described(), "1 records-9 8 1 0");
+}
+
+#[test]
+fn no_character_of_a_text_is_cut_apart() {
+    let text = |framing, limit| FramerOptions { is_text: true, ..options(framing, limit) };
+    let o = text(Framing::Lines, 8);
+    check(o, "aaaaaaa\u{e9}b\n".as_bytes(), &["aaaaaaa", "\\xc3\\xa9b"]);
+    check(o, "aaaaaa\u{1f600}\n".as_bytes(), &["aaaaaa", "\\xf0\\x9f\\x98\\x80"]);
+    check(o, "aaaaaa\u{e9}b\n".as_bytes(), &["aaaaaa\\xc3\\xa9", "b"]);
+    let (datagrams, _, cut) = run(text(Framing::Datagram, 2), "a\u{20ac}".as_bytes(), &[]);
+    assert_eq!((datagrams, cut), (vec![b"a".to_vec()], 1));
+    check(text(Framing::Records(5), 3), "ab\u{20ac}".as_bytes(), &["ab"]);
+    // One that has no room at all, and bytes that are none.
+    check(text(Framing::Lines, 2), "\u{20ac}\n".as_bytes(), &["\\xe2\\x82", "\\xac"]);
+    check(text(Framing::Lines, 4), b"\x80\x80\x80\x80\x80\n", &["\\x80\\x80\\x80\\x80", "\\x80"]);
+    check(options(Framing::Lines, 2), "a\u{e9}\n".as_bytes(), &["a\\xc3", "\\xa9"]);
 }
 
 #[test]

@@ -12,12 +12,13 @@ pub fn cut(options: &FramerOptions, text: &[u8], message: Span, mut sink: impl F
     let limit = options.log_msg_size.max(1);
     let mut cuts = 0;
     while end.saturating_sub(at) > limit {
+        let piece = options.piece(text, at);
         cuts += 1;
-        sink(Span::new(at, limit));
+        sink(Span::new(at, piece));
         if options.trim_large_messages {
             return cuts;
         }
-        at += limit;
+        at += piece;
     }
     if end > at || options.empty_lines {
         sink(Span::between(at, end));

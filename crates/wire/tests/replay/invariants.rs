@@ -21,6 +21,7 @@ pub fn framer(input: &[u8]) {
         log_msg_size: usize::from(*size) + 1,
         empty_lines: flags & 1 != 0,
         trim_large_messages: flags & 2 != 0,
+        is_text: flags & 4 != 0,
     };
     let whole = frames(options, stream, stream.len().max(1));
     assert_eq!(frames(options, stream, usize::from(*cut) + 1), whole);

@@ -46,6 +46,8 @@ pub struct RelpPort {
     fetch_limit: Option<usize>,
     empty_lines: bool,
     encoding: Option<conf_schema::Encoding>,
+    /// Bytes of the longest message.
+    size_max: usize,
     began: Instant,
     last_read: Instant,
     /// No message has come yet.
@@ -88,6 +90,7 @@ impl RelpPort {
             fetch_limit: accepted.fetch_limit,
             empty_lines: accepted.framing.empty_lines,
             encoding: accepted.encoding,
+            size_max: accepted.framing.log_msg_size,
             began: Instant::now(),
             last_read: Instant::now(),
             silent: true,
@@ -197,7 +200,7 @@ impl RelpPort {
             Err(error) => wrong = Some(error.to_string()),
         }
         if let Some(encoding) = self.encoding {
-            intake::encoding::decode_frames(encoding, batch);
+            intake::encoding::decode_frames(encoding, self.size_max, batch);
         }
         (runs, wrong.map_or(Ok(()), Err))
     }
