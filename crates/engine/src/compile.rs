@@ -136,6 +136,8 @@ pub struct Plan {
     /// Destinations whose messages may be dropped when they are not in it, by statement or id.
     pub drops: Vec<String>,
     pub globals: Arc<Settings>,
+    /// This machine by the names that the global options give it.
+    pub identity: Identity,
     pub sources: Vec<PlannedSource>,
     pub destinations: Vec<PlannedDestination>,
     pub paths: Vec<PlannedPath>,
@@ -237,7 +239,7 @@ fn version(config: &Config) -> (u16, u16) {
     config.version.map_or((4, 26), |version| (version.major, version.minor))
 }
 
-/// Compiles a configuration.
+/// Compiles a configuration. `identity` has the name that the machine itself has.
 pub fn compile(
     config: &Config,
     texts: &SourceMap,
@@ -247,6 +249,8 @@ pub fn compile(
     diags: &mut Diagnostics,
 ) -> Compiled {
     let globals = read_globals(config, texts, registry, diags);
+    let is_full = globals.bool("use-fqdn").unwrap_or(false);
+    let identity = &identity.named(is_full, globals.text("custom-domain"));
     tags::number(config);
     let objects = Objects::collect(config, diags);
     let names = Names::new(&objects, &globals, version(config), texts, existing, diags);

@@ -42,13 +42,18 @@ impl Scratch {
         self.filter.render.begin_batch(now);
     }
 
-    /// Takes over what a program wants stored. Cheap when it is the one of the last batch.
+    /// Takes over what a program wants stored, and what it calls this machine. Cheap when it is the one of
+    /// the last batch.
     pub fn prepare(&mut self, program: &Program) {
         if !self.wanted.as_ref().is_some_and(|w| Arc::ptr_eq(w, &program.wanted)) {
             self.filter.work.wanted = (*program.wanted).clone();
             self.wanted = Some(Arc::clone(&program.wanted));
+            if let Some(loghost) = &program.loghost {
+                self.filter.render.identity.loghost = Arc::clone(loghost);
+            }
         }
     }
+
     pub fn render(&mut self) -> &mut RenderContext {
         &mut self.filter.render
     }
@@ -357,6 +362,8 @@ pub struct Program {
     pub demand: Demand,
     /// Which stored matches of regular expressions anything reads: the others are not stored.
     pub wanted: Arc<Wanted>,
+    /// `$LOGHOST`; `None` leaves it what it is.
+    pub loghost: Option<Arc<str>>,
 }
 
 /// A destination that several paths of one source reach.

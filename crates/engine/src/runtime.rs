@@ -51,6 +51,8 @@ struct Running {
 /// What is running now, for statistics and the ledger.
 #[derive(Clone, Default)]
 pub struct View {
+    /// `$LOGHOST`.
+    pub loghost: Arc<str>,
     pub sources: Vec<Arc<Source>>,
     pub destinations: Vec<(String, Arc<dyn Destination>)>,
     pub paths: Vec<(String, Arc<crate::ledger::PathCounters>)>,
@@ -178,6 +180,7 @@ impl Engine {
             planned.destination.hold();
             fresh.push(Arc::clone(&planned.destination));
         }
+        let loghost = Arc::clone(&plan.identity.loghost);
         let Plan {
             drops, sources, destinations, paths, steps, map, filters, parsers, blocks, states, ..
         } = plan;
@@ -229,6 +232,7 @@ impl Engine {
         self.note_queues();
         self.shared.durable.say_unused();
         self.view = View {
+            loghost,
             sources: self.running.iter().map(|r| Arc::clone(&r.source)).collect(),
             destinations: shown,
             named: paths.iter().filter(|p| p.named).map(|p| p.name.clone()).collect(),

@@ -41,7 +41,7 @@ fn difference(args: &DiffArgs) -> Result<(String, bool), CommandError> {
     let is_tried = args.sample.is_some() || args.live.is_some();
     let sampled = is_tried.then(|| {
         let sides = [Side::new(&old_plan, &args.old), Side::new(&new_plan, &args.new)];
-        sample::run(args, &sides, &differences, &identity)
+        sample::run(args, &sides, &differences)
     });
     let sampled = sampled.transpose()?;
     let is_same = differences.is_empty() && sampled.as_ref().is_none_or(Sampled::is_same);
@@ -75,7 +75,7 @@ pub fn comes_out_same<'m>(
     }
     let [old, new] = plans.as_slice() else { return Ok(false) };
     let sides = [Side::new(old, Path::new("the copy")), Side::new(new, Path::new("the copy"))];
-    sample::is_same(&sides, source, messages, &identity)
+    sample::is_same(&sides, source, messages)
 }
 
 /// The difference of two configurations for people, as the running program tells it before a reload.

@@ -59,6 +59,7 @@ pub struct Running {
 
 pub struct Daemon {
     path: PathBuf,
+    /// Of the machine itself: configurations give it names.
     identity: Identity,
     /// As the command line said.
     verbosity: Verbosity,
@@ -223,9 +224,9 @@ impl Daemon {
         &self.path
     }
 
-    /// Names of this machine.
-    pub fn identity(&self) -> &Identity {
-        &self.identity
+    /// Names of this machine, by the configuration that runs.
+    pub fn identity(&self) -> Identity {
+        Identity { loghost: Arc::clone(&self.running().view.loghost), ..self.identity.clone() }
     }
 
     /// For whoever hands everything over to another process.

@@ -205,7 +205,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
         configuration.compile_without_references(&template::Identity::new("localhost"));
         return Err(failed(EXIT_CONFIG, configuration.report().trim_end()));
     }
-    let mut identity = identity::of(&options.state_dir).map_err(|error| {
+    let identity = identity::of(&options.state_dir).map_err(|error| {
         failed(EXIT_INIT, &format!("cannot use {}: {error}", options.state_dir.display()))
     })?;
     engine::source::begin_numbers(identity.run_id);
@@ -214,7 +214,6 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     let Some(plan) = plan else {
         return Err(failed(EXIT_CONFIG, report.trim_end()));
     };
-    identity::rename(&mut identity, &plan.globals);
     let pid_file = options.pid_file.as_deref().and_then(PidFile::open);
     // Before there are threads, each of which would have capabilities of its own.
     privileges::settle(entered, options, &configuration, &plan)
@@ -224,7 +223,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
         workers: options.worker_threads.unwrap_or_else(limits::workers),
         memory_max: limits::memory_max(),
         sharing: true,
-        identity: identity.clone(),
+        identity: plan.identity.clone(),
     };
     let mut engine = Engine::new(&engine_options)
         .map_err(|error| failed(EXIT_INIT, &format!("cannot start the workers: {error}")))?;

@@ -27,6 +27,12 @@ impl Identity {
     pub fn new(loghost: &str) -> Identity {
         Identity { loghost: loghost.into(), host_id: 0, run_id: 1, started: Stamp::now(0) }
     }
+
+    /// With the name that use-fqdn() and custom-domain() give this machine.
+    pub fn named(&self, fqdn: bool, custom_domain: Option<&str>) -> Identity {
+        let loghost = transport::host_name_of(&self.loghost, fqdn, custom_domain).into();
+        Identity { loghost, ..self.clone() }
+    }
 }
 
 /// One per worker; never shared.

@@ -16,7 +16,7 @@ mod spoof;
 pub mod unix_path;
 mod unsent;
 
-pub use names::{local_host_name, service_port};
+pub use names::{host_name_of, local_host_name, service_port};
 pub use options::SocketOptions;
 pub use perms::{Ownership, apply_ownership, create_parents};
 pub use resolver::{DnsOptions, NameUse, Resolver};

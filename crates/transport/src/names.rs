@@ -6,7 +6,12 @@ pub fn local_host_name(fqdn: bool, custom_domain: Option<&str>) -> String {
         .ok()
         .and_then(|n| n.into_string().ok())
         .unwrap_or_else(|| "localhost".into());
-    let short = name.split('.').next().unwrap_or(&name).to_owned();
+    host_name_of(&name, fqdn, custom_domain)
+}
+
+/// The same of a machine that calls itself so.
+pub fn host_name_of(name: &str, fqdn: bool, custom_domain: Option<&str>) -> String {
+    let short = name.split('.').next().unwrap_or(name).to_owned();
     if !fqdn {
         return short;
     }
@@ -14,13 +19,14 @@ pub fn local_host_name(fqdn: bool, custom_domain: Option<&str>) -> String {
         return format!("{short}.{domain}");
     }
     if name.contains('.') {
-        return name;
+        return name.to_owned();
     }
-    let canonical = dns_lookup::lookup_host(&name)
+    let canonical = dns_lookup::lookup_host(name)
         .ok()
         .and_then(|mut found| found.next())
         .and_then(|address| dns_lookup::lookup_addr(&address).ok());
-    canonical.filter(|full| full.split('.').next() == Some(short.as_str())).unwrap_or(name)
+    let canonical = canonical.filter(|full| full.split('.').next() == Some(short.as_str()));
+    canonical.unwrap_or_else(|| name.to_owned())
 }
 
 /// The port of a service by name, from /etc/services.
@@ -34,4 +40,18 @@ pub fn service_port(name: &str, udp: bool) -> Option<u16> {
         let known = official == name || words.any(|alias| alias == name);
         (known && kind == protocol).then(|| port.parse().ok())?
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host_name_of;
+
+    #[test]
+    fn a_name_with_and_without_its_domain() {
+        assert_eq!(host_name_of("web1.example.org", false, Some("example.com")), "web1");
+        assert_eq!(host_name_of("web1.example.org", true, None), "web1.example.org");
+        assert_eq!(host_name_of("web1.example.org", true, Some("example.com")), "web1.example.com");
+        assert_eq!(host_name_of("web1", true, Some("example.com")), "web1.example.com");
+        assert_eq!(host_name_of("web1", false, None), "web1");
+    }
 }

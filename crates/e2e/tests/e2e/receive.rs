@@ -307,11 +307,26 @@ fn the_domain_of_this_machine() {
     let mut penstock = Penstock::start(&lab, config);
     send_lines(Sender::tcp(lab.port("in")));
     penstock.wait_settled(3).assert_nothing_lost();
+    penstock.reload_with(
+        &lab,
+        &config.replace("custom-domain(\"example.com\")", "custom-domain(\"example.net\")"),
+    );
+    send_lines(Sender::tcp(lab.port("in")));
+    penstock.wait_settled(6).assert_nothing_lost();
+    penstock.reload_with(&lab, &config.replace("use-fqdn(yes)", "use-fqdn(no)"));
+    send_lines(Sender::tcp(lab.port("in")));
+    penstock.wait_settled(9).assert_nothing_lost();
     penstock.stop();
-    for line in lab.lines("out") {
+    let lines = lab.lines("out");
+    let name = lines[0].split([' ', '.']).nth(3).unwrap().to_owned();
+    for (number, line) in lines.iter().enumerate() {
         let (host, loghost) = line.split_once(' ').unwrap();
-        assert_eq!(host, "peer.example.org");
-        assert!(loghost.ends_with(".example.com"), "{loghost}");
+        let (peer, domain) = match number / 3 {
+            0 => ("peer.example.org", ".example.com"),
+            1 => ("peer.example.org", ".example.net"),
+            _ => ("peer", ""),
+        };
+        assert_eq!((host, loghost), (peer, format!("{name}{domain}").as_str()), "{lines:?}");
     }
 }
 

@@ -25,6 +25,7 @@ impl<'c> Paths<'_, 'c> {
                     source_steps: entry.steps.clone(),
                     branches: Branches::new(branches.clone()),
                     share_max: self.share_by_source.get(group).copied(),
+                    loghost: Some(Arc::clone(&self.identity.loghost)),
                     ..Program::default()
                 };
                 order_shared(&mut program);
@@ -42,6 +43,7 @@ impl<'c> Paths<'_, 'c> {
         let plan = Plan {
             drops: Vec::new(),
             globals: Arc::clone(self.globals),
+            identity: self.identity.clone(),
             sources: planned,
             destinations: self.destinations,
             paths: self.paths,

@@ -20,7 +20,6 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 use stdio::CommandError;
-use template::Identity;
 
 /// Messages of one sample.
 const MESSAGES_MAX: u64 = 1_000_000;
@@ -103,23 +102,17 @@ struct Player<'p> {
 }
 
 impl<'p> Player<'p> {
-    fn of(side: &'p Side<'p>, source: Option<&str>, identity: &Identity) -> Result<Player<'p>, CommandError> {
+    fn of(side: &'p Side<'p>, source: Option<&str>) -> Result<Player<'p>, CommandError> {
         let source =
             rehearse::source_of(side.plan, source).map_err(|error| format!("{}: {error}", side.name))?;
-        let rehearsal = Rehearsal::of(source, identity).ok_or_else(|| makes_its_own(source))?;
+        let rehearsal = Rehearsal::of(source, &side.plan.identity).ok_or_else(|| makes_its_own(source))?;
         let ways = Ways::of(&side.plan.map);
         Ok(Player { side, source, rehearsal, ways, cpu: Duration::ZERO })
     }
 
-    fn play(
-        &mut self,
-        text: &[u8],
-        received: Stamp,
-        from: Option<SocketAddr>,
-        identity: &Identity,
-    ) -> Vec<Story> {
+    fn play(&mut self, text: &[u8], received: Stamp, from: Option<SocketAddr>) -> Vec<Story> {
         let began = thread_time();
-        let context = rehearse::context(self.source, identity, from, TRANSPORT);
+        let context = rehearse::context(self.source, &self.side.plan.identity, from, TRANSPORT);
         let looks = Looks::nowhere(TEXT_BYTES_MAX);
         let stories = self.rehearsal.message(&Input { text, context, received }, &looks);
         self.cpu += thread_time().saturating_sub(began);
@@ -138,17 +131,16 @@ pub fn run(
     args: &DiffArgs,
     sides: &[Side<'_>; 2],
     differences: &[Difference],
-    identity: &Identity,
 ) -> Result<Sampled, CommandError> {
     let [old, new] = sides;
-    let mut old = Player::of(old, args.source.as_deref(), identity)?;
-    let mut new = Player::of(new, args.source.as_deref(), identity)?;
+    let mut old = Player::of(old, args.source.as_deref())?;
+    let mut new = Player::of(new, args.source.as_deref())?;
     let from = args.from.map(|from| SocketAddr::new(from, 0));
     let mut sampled = Sampled { messages: 0, same: 0, outcomes: Vec::new(), cpu: [Duration::ZERO; 2] };
     let mut collected = Collected { renamed: renamed(differences), ..Collected::default() };
     let mut play = |line: &[u8]| {
         let received = Stamp::now(0);
-        let stories = [old.play(line, received, from, identity), new.play(line, received, from, identity)];
+        let stories = [old.play(line, received, from), new.play(line, received, from)];
         sampled.messages += 1;
         sampled.same += collected.hold_against(line, &stories, [&mut old, &mut new]);
     };
@@ -172,15 +164,14 @@ pub fn is_same<'m>(
     sides: &[Side<'_>; 2],
     source: Option<&str>,
     messages: impl Iterator<Item = &'m [u8]>,
-    identity: &Identity,
 ) -> Result<bool, CommandError> {
     let [old, new] = sides;
-    let mut old = Player::of(old, source, identity)?;
-    let mut new = Player::of(new, source, identity)?;
+    let mut old = Player::of(old, source)?;
+    let mut new = Player::of(new, source)?;
     let (received, nobody) = (Stamp::now(0), HashMap::new());
     for line in messages {
-        let before = old.play(line, received, None, identity);
-        if written(&before, &nobody) != written(&new.play(line, received, None, identity), &nobody) {
+        let before = old.play(line, received, None);
+        if written(&before, &nobody) != written(&new.play(line, received, None), &nobody) {
             return Ok(false);
         }
     }

@@ -40,8 +40,8 @@ pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, CommandError> {
         None => plan.sources.iter().collect(),
     };
     for source in sources {
-        let Some(mut rehearsal) = Rehearsal::of(source, &identity) else { continue };
-        let wanted = Wanted { args, path, line: &line, source, identity: &identity };
+        let Some(mut rehearsal) = Rehearsal::of(source, &plan.identity) else { continue };
+        let wanted = Wanted { args, path, line: &line, source, identity: &plan.identity };
         if let Some((stories, priority)) = wanted.find(&mut rehearsal) {
             let (veil, fates) = (configuration.veil(), fates(&stories));
             let shown = veil.over(&super::render(&stories, &plan.map, &fates, args.json, &veil));

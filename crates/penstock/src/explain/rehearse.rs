@@ -39,7 +39,7 @@ pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, CommandError> {
         }
     }
     let veil = configuration.veil();
-    Ok(veil.over_answer(tried(&plan, &identity, &inputs, args.json, &veil))?)
+    Ok(veil.over_answer(tried(&plan, &inputs, args.json, &veil))?)
 }
 
 /// What a source would make more messages of, or a shorter one. Here each line is one message.
@@ -65,7 +65,7 @@ pub fn of_line(config: &Path, source: Option<&str>, line: &str, veil: &Veil) -> 
     let plan = configuration.compile(&identity, &Existing::tried());
     let plan = plan.ok_or_else(|| veil.over(&configuration.report()))?;
     let came = Came { source: source.map(str::to_owned), from: None, received: None };
-    veil.over_answer(tried(&plan, &identity, &[(line.as_bytes().to_vec(), came)], true, &veil))
+    veil.over_answer(tried(&plan, &[(line.as_bytes().to_vec(), came)], true, &veil))
 }
 
 /// As what a message comes.
@@ -78,13 +78,7 @@ struct Came {
     received: Option<Stamp>,
 }
 
-fn tried(
-    plan: &Plan,
-    identity: &Identity,
-    inputs: &[(Vec<u8>, Came)],
-    json: bool,
-    veil: &Veil,
-) -> Result<String, Refusal> {
+fn tried(plan: &Plan, inputs: &[(Vec<u8>, Came)], json: bool, veil: &Veil) -> Result<String, Refusal> {
     let looks = Looks::nowhere(TEXT_BYTES_MAX);
     let (mut stories, mut rehearsals) = (Vec::new(), BTreeMap::new());
     for (text, came) in inputs {
@@ -92,10 +86,10 @@ fn tried(
         let rehearsal = match rehearsals.entry(source.id.as_str()) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
-                new.insert(Rehearsal::of(source, identity).ok_or_else(|| makes_its_own(source))?)
+                new.insert(Rehearsal::of(source, &plan.identity).ok_or_else(|| makes_its_own(source))?)
             }
         };
-        let context = context(source, identity, came.from, TRANSPORT);
+        let context = context(source, &plan.identity, came.from, TRANSPORT);
         let input = Input { text, context, received: came.received.unwrap_or_else(|| Stamp::now(0)) };
         stories.extend(rehearsal.message(&input, &looks));
     }

@@ -9,7 +9,6 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use conf_schema::Settings;
 use template::Identity;
 
 pub const FILE: &str = "identity";
@@ -23,12 +22,6 @@ pub fn of(state_dir: &Path) -> io::Result<Identity> {
     identity.host_id = host_id;
     identity.run_id = run_id;
     Ok(identity)
-}
-
-/// `${LOGHOST}` is the name that `use-fqdn()` and `custom-domain()` of the global options give this machine.
-pub fn rename(identity: &mut Identity, globals: &Settings) {
-    let is_full = globals.bool("use-fqdn").unwrap_or(false);
-    identity.loghost = transport::local_host_name(is_full, globals.text("custom-domain")).into();
 }
 
 pub fn host_name() -> io::Result<String> {

@@ -130,7 +130,7 @@ fn replay(program: &Daemon, to: Option<&str>) -> Result<String, Refusal> {
     let end = queue.end();
     let mut at = letters.begin_replay(end);
     let through = Arc::new(Through { letters: Arc::clone(&letters), state: Mutex::default() });
-    let mut injector = Injector::new(&program.shared, program.identity().clone());
+    let mut injector = Injector::new(&program.shared, program.identity());
     let (mut given, mut stays) = (0u64, BTreeMap::<String, u64>::new());
     while at < end {
         // One at a time: only so is each number known.
@@ -198,7 +198,7 @@ fn outlet_of(destination: &dyn Destination) -> Result<Arc<Outlet>, Refusal> {
 fn import(program: &Daemon, path: &Path, to: &str) -> Result<String, Refusal> {
     let destination = destination(program, to)?;
     let file = Foreign::open(path)?;
-    let mut injector = Injector::new(&program.shared, program.identity().clone());
+    let mut injector = Injector::new(&program.shared, program.identity());
     let mut batch = foreign_queue::batch();
     let (mut given, mut refused) = (0usize, false);
     let mut flush = |batch: &mut record::Batch, injector: &mut Injector| {

@@ -107,7 +107,7 @@ pub fn replay(program: &Daemon, request: &ReplayRequest) -> Result<String, Refus
     if let Some(name) = &request.source {
         reader(view, name)?;
     }
-    let mut replayer = Replayer::new(&program.shared, program.identity().clone(), only);
+    let mut replayer = Replayer::new(&program.shared, program.identity(), only);
     let mut recording = HEAD.to_vec();
     recording.extend_from_slice(&request.entries);
     let all: Result<Vec<Entry<'_>>, _> = entries(&recording).map_err(|e| e.to_string())?.collect();
@@ -119,7 +119,7 @@ pub fn replay(program: &Daemon, request: &ReplayRequest) -> Result<String, Refus
             let name = request.source.as_deref().unwrap_or(first.source);
             let source = reader(view, name)?;
             let texts: Vec<&[u8]> = part.iter().map(|entry| entry.text).collect();
-            let context = context(source, first.peer, &program.identity().loghost);
+            let context = context(source, first.peer, &view.loghost);
             let again = Again { context, received: stamp(first.time), texts: &texts };
             replayer.run(source, &again).map_err(|why| {
                 format!("after {}: {why}", stdio::counted(taken as u64, "message", "messages"))
