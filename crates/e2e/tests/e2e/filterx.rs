@@ -119,6 +119,56 @@ fn blocks_with_backticks_and_calls_are_counted_where_they_stand() {
     }
 }
 
+/// Several in one block that is called twice: each has its count, in each place.
+#[test]
+fn blocks_in_a_block_are_counted_one_by_one() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}block log inner() {{ filterx {{ $MSG == \"inner\"; }}; }};\n\
+         block log outer() {{\n filterx {{ isset($MSG); }}; filterx {{ $PID == \"1\"; }};\n\
+         junction {{ channel {{ filterx {{ $PROGRAM == \"no\"; }}; }}; channel {{ inner(); }}; }}; }};\n\
+         source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         log {{ source(s); outer(); destination {{ file(\"%dir%/a\"); }}; }};\n\
+         log {{ source(s); inner(); destination {{ file(\"%dir%/b\"); }}; }};\n"
+    );
+    let mut penstock = Penstock::start(&lab, &config);
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.line("<13>Nov 11 01:02:03 web app[2]: text");
+    sender.line("<13>Nov 11 01:02:03 web app[1]: text");
+    sender.finish();
+    penstock.wait_settled(2);
+    let state = penstock.state().display().to_string();
+    let ledger = run_command(&["ledger", "--json", "--state-dir", &state]).stdout;
+    let ledger: Value = serde_json::from_str(&ledger).expect("JSON");
+    let at = |text: &str| config.lines().position(|line| line.contains(text)).unwrap() + 1;
+    let (outer, inner) = (at("outer(); destination"), at("inner(); destination"));
+    let counts: Vec<(String, u64)> = ledger["filterx"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|block| {
+            let place =
+                block["place"].as_str().unwrap_or_default().replace(&lab.path("").display().to_string(), "");
+            // Without the columns.
+            let place = place.split(", ").map(|part| part.rsplit_once(':').map_or(part, |(line, _)| line));
+            (place.collect::<Vec<_>>().join(", "), block["failed"]["falsy"].as_u64().unwrap_or_default())
+        })
+        .collect();
+    let (second, third, last) = (at("isset"), at("junction"), at("block log inner"));
+    let file = "penstock.conf";
+    let expected = [
+        (format!("{file}:{inner}, in inner() at {file}:{last}"), 2),
+        (format!("{file}:{outer}, in outer() at {file}:{second}"), 1),
+        (format!("{file}:{outer}, in outer() at {file}:{third}"), 1),
+        (format!("{file}:{outer}, in outer() at {file}:{third}, in inner() at {file}:{last}"), 1),
+    ];
+    let mut counts = counts;
+    counts.sort();
+    let mut expected = expected.to_vec();
+    expected.sort();
+    assert_eq!(counts, expected, "{ledger:#}");
+}
+
 #[test]
 fn json_has_everything() {
     let (code, out, _) =

@@ -5,7 +5,7 @@ use crate::ledger::FailureCounters;
 use crate::program::{FilterXOp, Op, Row, Step};
 use crate::watch::Kind;
 use conf_syntax::RawBlock;
-use diag::{Diagnostics, Span};
+use diag::{Diagnostics, Origin, Span};
 use filterx::Setting;
 use std::sync::Arc;
 
@@ -24,9 +24,29 @@ impl Paths<'_, '_> {
         self.block(at, at, diags, compile)
     }
 
+    /// A place that no other has: of what stands in blocks that are called, also where in each.
+    fn place_of(&self, span: Span) -> String {
+        let mut place = self.texts.locate(self.texts.outermost(span)).to_string();
+        // The innermost call first; where it stands is in the block of the next.
+        let mut inside = self.texts.locate(span);
+        let mut ways = Vec::new();
+        for (origin, at) in self.texts.chain(span) {
+            match origin {
+                Origin::Expanded { block, .. } => {
+                    ways.push(format!(", in {block}() at {inside}"));
+                    inside = at;
+                }
+                Origin::Resolved { .. } => {}
+                Origin::Root | Origin::Included { .. } => break,
+            }
+        }
+        ways.iter().rev().for_each(|way| place.push_str(way));
+        place
+    }
+
     /// The counters of the block at a place; one that stood there before the reload has left its own.
     fn failures_at(&self, span: Span) -> Arc<FailureCounters> {
-        let place = self.texts.locate(self.texts.outermost(span)).to_string();
+        let place = self.place_of(span);
         let mut blocks = self.blocks.borrow_mut();
         let earlier = || self.existing.blocks.get(&place).cloned().unwrap_or_default();
         Arc::clone(blocks.entry(place.clone()).or_insert_with(earlier))
