@@ -188,7 +188,9 @@ impl Converter {
         }
         if rest.starts_with(['!', '+', '-']) {
             text.reader.line();
-            out.push(self.leave(text, "a block of a program or a host"));
+            // It says so and goes on, without the condition.
+            let why = "a block of a program or a host: rsyslog obeys none, the rules behind it are for all messages";
+            out.push(self.leave(text, why));
             return;
         }
         let word: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();

@@ -41,6 +41,15 @@ fn rules_are_log_paths() {
     );
 }
 
+/// As rsyslog 8 does it: what stands in front of them is ignored.
+#[test]
+fn rules_in_blocks_of_programs_are_for_all() {
+    let (made, left) = converted("input(type=\"imtcp\" port=\"514\")\n!sshd\n*.* /a\n-h\n*.* /b\n");
+    let paths: Vec<&str> = made.lines().filter(|line| line.starts_with("log ")).collect();
+    let log = |name: &str| format!("log {{ source(s_default); destination({name}); }};");
+    assert_eq!((paths, left.len()), (vec![log("d_a").as_str(), log("d_b").as_str()], 2), "{made} {left:?}");
+}
+
 #[test]
 fn what_stops_in_a_block_stops_behind_it() {
     check(
@@ -101,7 +110,7 @@ fn what_is_not_converted_is_said() {
         ("$template t,\"%msg:F,44:2%\"", "r.conf:1", "characters F,44 to 2"),
         ("*.* action(type=\"omfile\" file=\"/x\" nosuch=\"y\")", "r.conf:1", "the parameter nosuch"),
         ("garbage", "r.conf:1", "not understood"),
-        ("!sshd", "r.conf:1", "a block of a program"),
+        ("!sshd", "r.conf:1", "a block of a program or a host: rsyslog obeys none"),
         ("action(type=", "r.conf:1", "parameters are not understood"),
         ("global(preserveFQDN=\"on\")", "r.conf:1", "the parameter preservefqdn"),
         ("module(load=\"imtcp\" preserveCase=\"off\")", "r.conf:1", "the parameter preservecase"),
