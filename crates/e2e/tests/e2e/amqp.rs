@@ -2,26 +2,15 @@
 //! skipped.
 
 use crate::answered::{
-    self, Peer, assert_all, assert_in_order, collector_killed, feed, reloaded_under_load,
+    self, Cut, assert_all, assert_in_order, collector_killed, feed, reloaded_under_load,
     server_killed_under_load,
 };
 use crate::tls::{Authority, prepared};
 use testkit::rabbitmq::{MISSING, Rabbitmq};
 use testkit::{Lab, Penstock, Proxy, Sender, skip};
 
-/// A server behind a cable that is cut.
-struct Cut(Rabbitmq, Proxy);
-
-impl Peer for Cut {
-    fn kill(&mut self) {
-        self.1.cut();
-    }
-
-    fn run(&mut self) {}
-
-    fn texts(&self) -> Vec<String> {
-        self.0.take("logs", "body.decode()")
-    }
+fn behind(server: Rabbitmq, proxy: Proxy) -> Cut<impl Fn() -> Vec<String>> {
+    Cut { proxy, texts: move || server.take("logs", "body.decode()") }
 }
 
 fn config(port: u16, options: &str) -> String {
@@ -115,7 +104,7 @@ fn connections_that_break_lose_nothing() {
     let proxy = Proxy::to(server.amqp);
     let config = config(proxy.port(), "");
     // Four batches of a thousand are on the way at most.
-    server_killed_under_load(&lab, &config, &mut Cut(server, proxy), 4000);
+    server_killed_under_load(&lab, &config, &mut behind(server, proxy), 4000);
 }
 
 #[test]
@@ -142,7 +131,7 @@ fn a_collector_that_is_killed_loses_nothing_from_its_disk() {
     let proxy = Proxy::to(server.amqp);
     let disk = "disk-buffer(reliable(yes) capacity-bytes(64MiB) dir(\"%dir%\"))";
     let config = config(proxy.port(), disk);
-    collector_killed(&lab, &config, &Cut(server, proxy));
+    collector_killed(&lab, &config, &behind(server, proxy));
 }
 
 #[test]
@@ -152,7 +141,7 @@ fn a_reload_under_load_keeps_what_is_on_the_way() {
     server.declare("logs", "fanout", "");
     let proxy = Proxy::to(server.amqp);
     let config = config(proxy.port(), "");
-    reloaded_under_load(&lab, &config, &Cut(server, proxy));
+    reloaded_under_load(&lab, &config, &behind(server, proxy));
 }
 
 #[test]

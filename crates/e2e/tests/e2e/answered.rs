@@ -3,7 +3,7 @@
 
 use crate::messages::{HEAD, message};
 use std::collections::{BTreeSet, HashSet};
-use testkit::{Lab, Penstock, RelpSender, Sender, Signal, wait_until};
+use testkit::{Lab, Penstock, Proxy, RelpSender, Sender, Signal, wait_until};
 
 /// A server with a client that is not ours.
 pub trait Peer {
@@ -15,6 +15,24 @@ pub trait Peer {
 
     /// The texts it has.
     fn texts(&self) -> Vec<String>;
+}
+
+/// A server behind a cable that is cut: it keeps what it has.
+pub struct Cut<R> {
+    pub proxy: Proxy,
+    pub texts: R,
+}
+
+impl<R: Fn() -> Vec<String>> Peer for Cut<R> {
+    fn kill(&mut self) {
+        self.proxy.cut();
+    }
+
+    fn run(&mut self) {}
+
+    fn texts(&self) -> Vec<String> {
+        (self.texts)()
+    }
 }
 
 /// Sends what comes in on TCP to the destination `k`.
@@ -29,6 +47,13 @@ pub fn config(destination: &str) -> String {
 /// What `$MSG` is of a message that [`feed`] sends.
 pub fn text(n: usize) -> String {
     format!("message number {n} of connection 0")
+}
+
+/// Sends lines, each with its end.
+pub fn say(lab: &Lab, lines: &str) {
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.raw(lines.as_bytes());
+    sender.finish();
 }
 
 /// Messages from one number to another.

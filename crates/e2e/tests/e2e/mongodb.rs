@@ -2,7 +2,7 @@
 //! none, these are skipped.
 
 use crate::answered::{
-    self, Peer, assert_all, assert_in_order, collector_killed, feed, reloaded_under_load,
+    self, Cut, Peer, assert_all, assert_in_order, collector_killed, feed, reloaded_under_load,
     server_killed_under_load, text,
 };
 use crate::tls::{Authority, prepared};
@@ -23,19 +23,8 @@ impl Peer for Mongodb {
     }
 }
 
-/// The same behind a cable that is cut: it keeps what it has.
-struct Cut(Mongodb, Proxy);
-
-impl Peer for Cut {
-    fn kill(&mut self) {
-        self.1.cut();
-    }
-
-    fn run(&mut self) {}
-
-    fn texts(&self) -> Vec<String> {
-        self.0.texts()
-    }
+fn behind(server: Mongodb, proxy: Proxy) -> Cut<impl Fn() -> Vec<String>> {
+    Cut { proxy, texts: move || server.texts() }
 }
 
 fn config(port: u16, options: &str) -> String {
@@ -140,7 +129,7 @@ fn connections_that_break_cost_nothing_and_double_nothing() {
     let Some(server) = Mongodb::start(&lab, None) else { return skip(MISSING) };
     let proxy = Proxy::to(server.port());
     let config = config(proxy.port(), "");
-    server_killed_under_load(&lab, &config, &mut Cut(server, proxy), 0);
+    server_killed_under_load(&lab, &config, &mut behind(server, proxy), 0);
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! `riemann()` with a server whose protocol buffers are Google's: where they are not, these are skipped.
 
 use crate::answered::{
-    self, Peer, assert_all, assert_in_order, collector_killed, feed, reloaded_under_load,
+    self, Cut, assert_all, assert_in_order, collector_killed, feed, reloaded_under_load, say,
     server_killed_under_load,
 };
 use crate::kept::queue;
 use crate::tls::{Authority, prepared};
 use serde_json::json;
 use testkit::scripted::Scripted;
-use testkit::{Lab, Penstock, Proxy, Sender, skip, wait_until};
+use testkit::{Lab, Penstock, Proxy, skip, wait_until};
 
 const MISSING: &str = "no protobuf in Python, see `./x servers riemann`";
 
@@ -18,24 +18,8 @@ fn config(port: u16, options: &str) -> String {
     config.replace("options {", "options { dead-letters(yes);")
 }
 
-struct Cut(Scripted, Proxy);
-
-impl Peer for Cut {
-    fn kill(&mut self) {
-        self.1.cut();
-    }
-
-    fn run(&mut self) {}
-
-    fn texts(&self) -> Vec<String> {
-        self.0.texts("description")
-    }
-}
-
-fn say(lab: &Lab, lines: &str) {
-    let mut sender = Sender::tcp(lab.port("in"));
-    sender.raw(lines.as_bytes());
-    sender.finish();
+fn behind(server: Scripted, proxy: Proxy) -> Cut<impl Fn() -> Vec<String>> {
+    Cut { proxy, texts: move || server.texts("description") }
 }
 
 #[test]
@@ -121,7 +105,7 @@ fn connections_that_break_lose_nothing() {
     let proxy = Proxy::to(server.port());
     let config = config(proxy.port(), "");
     // One batch is on the way.
-    server_killed_under_load(&lab, &config, &mut Cut(server, proxy), 1000);
+    server_killed_under_load(&lab, &config, &mut behind(server, proxy), 1000);
 }
 
 #[test]
@@ -146,7 +130,7 @@ fn a_collector_that_is_killed_loses_nothing_from_its_disk() {
     let proxy = Proxy::to(server.port());
     let disk = "disk-buffer(reliable(yes) capacity-bytes(64MiB) dir(\"%dir%\"))";
     let config = config(proxy.port(), disk);
-    collector_killed(&lab, &config, &Cut(server, proxy));
+    collector_killed(&lab, &config, &behind(server, proxy));
 }
 
 #[test]
@@ -155,5 +139,5 @@ fn a_reload_under_load_keeps_what_is_on_the_way() {
     let Some(server) = Scripted::start(&lab, "riemann", &[]) else { return skip(MISSING) };
     let proxy = Proxy::to(server.port());
     let config = config(proxy.port(), "");
-    reloaded_under_load(&lab, &config, &Cut(server, proxy));
+    reloaded_under_load(&lab, &config, &behind(server, proxy));
 }

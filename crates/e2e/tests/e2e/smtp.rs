@@ -1,11 +1,11 @@
 //! `smtp()` with a mail server in Python that is not ours: where its library is not, these are skipped.
 
-use crate::answered::{self, Peer, assert_all, assert_in_order, feed, text};
+use crate::answered::{self, Cut, Peer, assert_all, assert_in_order, feed, say, text};
 use crate::kept::queue;
 use crate::tls::{Authority, prepared};
 use serde_json::json;
 use testkit::scripted::Scripted;
-use testkit::{Lab, Penstock, Proxy, Sender, skip, wait_until};
+use testkit::{Lab, Penstock, Proxy, skip, wait_until};
 
 const MISSING: &str = "no library of mail servers in Python, see `./x servers smtp`";
 
@@ -17,24 +17,8 @@ fn config(port: u16, options: &str) -> String {
 
 const TO: &str = "to(\"one@a.example\")";
 
-struct Cut(Scripted, Proxy);
-
-impl Peer for Cut {
-    fn kill(&mut self) {
-        self.1.cut();
-    }
-
-    fn run(&mut self) {}
-
-    fn texts(&self) -> Vec<String> {
-        self.0.texts("body")
-    }
-}
-
-fn say(lab: &Lab, lines: &str) {
-    let mut sender = Sender::tcp(lab.port("in"));
-    sender.raw(lines.as_bytes());
-    sender.finish();
+fn behind(server: Scripted, proxy: Proxy) -> Cut<impl Fn() -> Vec<String>> {
+    Cut { proxy, texts: move || server.texts("body") }
 }
 
 #[test]
@@ -181,7 +165,7 @@ fn connections_that_break_lose_nothing() {
     let Some(server) = Scripted::start(&lab, "smtp", &[]) else { return skip(MISSING) };
     let proxy = Proxy::to(server.port());
     let config = config(proxy.port(), TO);
-    let mut peer = Cut(server, proxy);
+    let mut peer = behind(server, proxy);
     let mut penstock = Penstock::start(&lab, &config);
     for round in 0..3usize {
         feed(lab.port("in"), round * 300, round * 300 + 300);

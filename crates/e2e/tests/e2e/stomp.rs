@@ -1,23 +1,12 @@
 //! `stomp()` with a real RabbitMQ, read back over AMQP with a client of another hand: where there is
 //! none, these are skipped.
 
-use crate::answered::{self, Peer, assert_in_order, feed, reloaded_under_load, server_killed_under_load};
+use crate::answered::{self, Cut, assert_in_order, feed, reloaded_under_load, server_killed_under_load};
 use testkit::rabbitmq::{MISSING, Rabbitmq};
 use testkit::{Lab, Penstock, Proxy, Sender, skip};
 
-/// A server behind a cable that is cut.
-struct Cut(Rabbitmq, Proxy);
-
-impl Peer for Cut {
-    fn kill(&mut self) {
-        self.1.cut();
-    }
-
-    fn run(&mut self) {}
-
-    fn texts(&self) -> Vec<String> {
-        self.0.take("logs", "body.decode()")
-    }
+fn behind(server: Rabbitmq, proxy: Proxy) -> Cut<impl Fn() -> Vec<String>> {
+    Cut { proxy, texts: move || server.take("logs", "body.decode()") }
 }
 
 fn config(port: u16, options: &str) -> String {
@@ -71,7 +60,7 @@ fn connections_that_break_lose_nothing() {
     let proxy = Proxy::to(server.stomp);
     let config = config(proxy.port(), "password(\"guest\") destination(\"/queue/logs\")");
     // Four batches of a thousand are on the way at most.
-    server_killed_under_load(&lab, &config, &mut Cut(server, proxy), 4000);
+    server_killed_under_load(&lab, &config, &mut behind(server, proxy), 4000);
 }
 
 #[test]
@@ -80,5 +69,5 @@ fn a_reload_under_load_keeps_what_is_on_the_way() {
     let Some(server) = Rabbitmq::start(&lab, None) else { return skip(MISSING) };
     let proxy = Proxy::to(server.stomp);
     let config = config(proxy.port(), "password(\"guest\") destination(\"/queue/logs\")");
-    reloaded_under_load(&lab, &config, &Cut(server, proxy));
+    reloaded_under_load(&lab, &config, &behind(server, proxy));
 }
