@@ -38,6 +38,7 @@ pub mod syslog;
 pub mod tags;
 mod tree;
 pub mod value_pairs;
+pub mod watched;
 pub mod xml;
 
 #[cfg(test)]

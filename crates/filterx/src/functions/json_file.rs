@@ -8,9 +8,9 @@ use crate::run::{Eval, Run};
 use crate::types::Types;
 use filter::{FILE_BYTES_MAX, new_asker};
 use parking_lot::{Mutex, RwLock};
-use std::os::unix::fs::MetadataExt;
+use parsers::watched::{Stamp, Watch, Watched};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 use value::{Trees, Value, read_json};
 
@@ -28,8 +28,8 @@ pub const FUNCTION: Function = Function {
     build: Build::Made(build),
 };
 
-/// Between two looks at a file.
-const CHECK_EVERY: Duration = Duration::from_secs(1);
+const WATCH: Watch =
+    Watch { thread: "json-file", every: Duration::from_secs(1), failure: "A JSON file is not looked after" };
 
 fn build(args: &mut Arguments<'_, '_>) -> Option<Expr> {
     let path = args.string(0, "")?;
@@ -61,7 +61,7 @@ fn build(args: &mut Arguments<'_, '_>) -> Option<Expr> {
         asker: new_asker(),
         content: RwLock::new(content),
         seen: Mutex::new(stamp),
-        watched: OnceLock::new(),
+        watched: Watched::default(),
     };
     args.made(Cached { file: Arc::new(file), default })
 }
@@ -76,26 +76,7 @@ struct JsonFile {
     asker: u64,
     content: RwLock<Option<Arc<[u8]>>>,
     seen: Mutex<Option<Stamp>>,
-    watched: OnceLock<()>,
-}
-
-/// Tells two versions of a file apart.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    modified: (i64, i64),
-    size: u64,
-    inode: u64,
-}
-
-impl Stamp {
-    fn of(path: &Path) -> Option<Stamp> {
-        let of = |m: std::fs::Metadata| Stamp {
-            modified: (m.mtime(), m.mtime_nsec()),
-            size: m.size(),
-            inode: m.ino(),
-        };
-        std::fs::metadata(path).ok().map(of)
-    }
+    watched: Watched,
 }
 
 /// The text of the file, which is one object or array.
@@ -111,24 +92,6 @@ fn read(path: &Path) -> Result<Arc<[u8]>, String> {
 }
 
 impl JsonFile {
-    /// Begins to look after the file, at the first message: a configuration that is only checked starts no
-    /// thread.
-    fn watch(self: &Arc<Self>) {
-        self.watched.get_or_init(|| {
-            let file = Arc::downgrade(self);
-            let run = move || {
-                loop {
-                    std::thread::sleep(CHECK_EVERY);
-                    let Some(file) = file.upgrade() else { return };
-                    file.check();
-                }
-            };
-            if let Err(error) = std::thread::Builder::new().name("json-file".to_owned()).spawn(run) {
-                oplog::error("A JSON file is not looked after", &[("error", &error)]);
-            }
-        });
-    }
-
     /// Takes the file if it has changed.
     fn check(&self) {
         let stamp = Stamp::of(&self.path);
@@ -165,7 +128,7 @@ impl Operation for Cached {
 impl Cached {
     /// The tree of the file, for the messages of this batch.
     fn made(&self, run: &mut Run<'_>) -> Eval {
-        self.file.watch();
+        self.file.watched.begin(&self.file, &WATCH, JsonFile::check);
         let content = self.file.content.read().clone();
         let value = match (content, &self.default) {
             (Some(content), _) => {

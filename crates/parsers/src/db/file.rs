@@ -1,17 +1,19 @@
 //! The file of a database: read again when it changes, off the message path.
 
 use super::compiled::Compiled;
+use crate::watched::{Stamp, Watch, Watched};
 use parking_lot::{Mutex, RwLock};
 use record::Demand;
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 use template::TemplateOptions;
 
-/// Between two looks at a file.
-const CHECK_EVERY: Duration = Duration::from_secs(5);
+const WATCH: Watch = Watch {
+    thread: "db-parser",
+    every: Duration::from_secs(5),
+    failure: "Pattern databases are not looked after",
+};
 
 pub struct DatabaseFile {
     path: Box<str>,
@@ -22,29 +24,13 @@ pub struct DatabaseFile {
     /// What the configuration was compiled for: a new database cannot ask for more.
     compiled_for: Terms,
     seen: Mutex<Option<Stamp>>,
-    watching: OnceLock<()>,
+    watching: Watched,
 }
 
 struct Terms {
     reads: Demand,
     is_stateful: bool,
     is_sharded: bool,
-}
-
-/// Tells two versions of a file apart.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    modified: (i64, i64),
-    size: u64,
-    inode: u64,
-}
-
-impl Stamp {
-    fn of(path: &str) -> Option<Stamp> {
-        let of =
-            |m: Metadata| Stamp { modified: (m.mtime(), m.mtime_nsec()), size: m.size(), inode: m.ino() };
-        std::fs::metadata(path).ok().map(of)
-    }
 }
 
 impl DatabaseFile {
@@ -55,20 +41,20 @@ impl DatabaseFile {
             is_sharded: compiled.is_sharded,
         };
         DatabaseFile {
-            seen: Mutex::new(if compiled.is_absent { None } else { Stamp::of(path) }),
+            seen: Mutex::new(if compiled.is_absent { None } else { Stamp::of(Path::new(path)) }),
             path: path.into(),
             prefix: prefix.into(),
             options,
             current: RwLock::new(Arc::new(compiled)),
             compiled_for,
-            watching: OnceLock::new(),
+            watching: Watched::default(),
         }
     }
 
     /// A file that nobody looks after.
     pub fn fixed(path: &str, options: TemplateOptions, compiled: Compiled) -> DatabaseFile {
         let file = DatabaseFile::new(path, "", options, compiled);
-        file.watching.get_or_init(|| ());
+        file.watching.never();
         file
     }
 
@@ -76,27 +62,14 @@ impl DatabaseFile {
         Arc::clone(&self.current.read())
     }
 
-    /// Begins to look after the file, at the first message: a configuration that is only checked starts no
-    /// thread.
+    /// Begins to look after the file.
     pub fn watch(self: &Arc<Self>) {
-        self.watching.get_or_init(|| {
-            let file = Arc::downgrade(self);
-            let run = move || {
-                loop {
-                    std::thread::sleep(CHECK_EVERY);
-                    let Some(file) = file.upgrade() else { return };
-                    file.check();
-                }
-            };
-            if let Err(error) = std::thread::Builder::new().name("db-parser".to_owned()).spawn(run) {
-                oplog::error("Pattern databases are not looked after", &[("error", &error)]);
-            }
-        });
+        self.watching.begin(self, &WATCH, DatabaseFile::check);
     }
 
     /// Takes the file if it has changed.
     pub fn check(&self) {
-        let stamp = Stamp::of(&self.path);
+        let stamp = Stamp::of(Path::new(&*self.path));
         if stamp.is_none() || std::mem::replace(&mut *self.seen.lock(), stamp) == stamp {
             return;
         }
