@@ -22,7 +22,7 @@ use names::{NAMES_MAX, Names};
 use parking_lot::{Mutex, RwLock};
 use record::{Batch, Demand};
 pub use rotate::Rotation;
-pub use settings::{name, name_origin, time_reap};
+pub use settings::{name, options};
 pub use sink::FileOptions;
 use sink::FileSink;
 use std::sync::atomic::{AtomicBool, Ordering};

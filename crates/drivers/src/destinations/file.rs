@@ -1,7 +1,7 @@
 //! `file()`: messages into files, whose names may be made from the messages.
 
 use conf_schema::{Component, Context, Cost, Group, Kind, OptionSpec as Opt, Positional, Preset, Settings};
-use delivery::files::{FileDestination, FileOptions, Rotation, name, name_origin, time_reap};
+use delivery::files::{FileDestination, FileOptions, Rotation, name, options};
 use delivery::writing::{self, Layout};
 use diag::{Diagnostic, Diagnostics, Reported};
 use driver_options::SECONDS_MAX;
@@ -9,7 +9,6 @@ use driver_options::file_groups::{FOLLOW_SYMLINKS, TIME_REAP};
 use driver_options::needs;
 use driver_options::output_groups::NO_MARKS;
 use driver_options::output_groups::{CREATE_DIRS, DESTINATION, PERMISSIONS, TEMPLATE, WRITER};
-use driver_options::ownership::ownership;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use std::sync::Arc;
 use std::time::Duration;
@@ -95,16 +94,12 @@ fn build(
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let (path, name) = name(s, cx, diags)?;
     let options = FileOptions {
-        ownership: ownership(s, diags),
-        create_dirs: s.bool("create-dirs").unwrap_or(false),
         fsync: s.bool("fsync").unwrap_or(false),
         overwrite_if_older: s.seconds("overwrite-if-older").unwrap_or_default(),
         symlink_as: s.path("symlink-as").map(Into::into),
-        time_reap: time_reap(s, cx, &name),
         time_reopen: s.seconds("time-reopen").unwrap_or(Duration::from_secs(60)),
-        is_pipe: false,
-        name_origin: name_origin(s, &name),
         rotation: rotation(s, diags),
+        ..options(s, cx, &name, diags)
     };
     let key = writing::key(s, &mut writer, || format!("affile_dd({path})"));
     let destination = FileDestination::new("file", name, writer, options, writing::limits(s));

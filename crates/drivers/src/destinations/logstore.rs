@@ -5,11 +5,10 @@ mod stamping;
 mod table;
 
 use conf_schema::Settings;
-use delivery::files::{self, FileDestination, FileOptions, Named};
+use delivery::files::{self, FileDestination, Named};
 use delivery::writing::{self, Layout};
 use diag::{Diagnostic, Diagnostics, Reported};
 use driver_options::needs;
-use driver_options::ownership::ownership;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use engine::{Key, Need, Sink};
 use logstore::{Certificate, Digest, stamp};
@@ -39,18 +38,7 @@ fn build(
 ) -> Result<DestinationDriver, Reported> {
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let (path, name) = files::name(s, cx, diags)?;
-    let files = FileOptions {
-        ownership: ownership(s, diags),
-        create_dirs: s.bool("create-dirs").unwrap_or(false),
-        fsync: false,
-        overwrite_if_older: Duration::ZERO,
-        symlink_as: None,
-        time_reap: files::time_reap(s, cx, &name),
-        time_reopen: writing::time_reopen(s),
-        is_pipe: false,
-        name_origin: files::name_origin(s, &name),
-        rotation: None,
-    };
+    let files = files::options(s, cx, &name, diags);
     let certificate = s.path("encrypt-certificate").map(certificate);
     let digest = match s.choice("digest") {
         Some("sha1") => Digest::Sha1,

@@ -8,10 +8,8 @@ use driver_options::file_groups::{FOLLOW_SYMLINKS, TIME_REAP};
 use driver_options::needs;
 use driver_options::output_groups::NO_MARKS;
 use driver_options::output_groups::{CREATE_DIRS, DESTINATION, PERMISSIONS, TEMPLATE, WRITER};
-use driver_options::ownership::ownership;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use std::sync::Arc;
-use std::time::Duration;
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&PIPE, build).needing(needs::of_output)];
 
@@ -48,18 +46,7 @@ fn build(
 ) -> Result<DestinationDriver, Reported> {
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let (path, name) = files::name(s, cx, diags)?;
-    let options = FileOptions {
-        ownership: ownership(s, diags),
-        create_dirs: s.bool("create-dirs").unwrap_or(false),
-        fsync: false,
-        overwrite_if_older: Duration::ZERO,
-        symlink_as: None,
-        time_reap: files::time_reap(s, cx, &name),
-        time_reopen: writing::time_reopen(s),
-        is_pipe: true,
-        name_origin: files::name_origin(s, &name),
-        rotation: None,
-    };
+    let options = FileOptions { is_pipe: true, ..files::options(s, cx, &name, diags) };
     let key = writing::key(s, &mut writer, || format!("affile_dd({path})"));
     let destination = FileDestination::new("pipe", name, writer, options, writing::limits(s));
     Ok(DestinationDriver { key, destination: Arc::new(destination) })
