@@ -1,11 +1,13 @@
 //! Where each partition is read from, and what brokers are asked next for it. One request is on its way to
 //! each broker at a time; what it brings is read while the next one is away.
 
-use crate::answers::Metadata;
+mod cluster;
+
 use crate::answers::consuming::{Fetched, Offset, Part};
 use crate::code::{self, Class};
 use crate::records::{Batches, Reading, end_offset};
 use crate::requests::consuming::{Ask, FetchSize, TopicPartition};
+use cluster::First;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,8 +16,6 @@ use std::time::{Duration, Instant};
 const AGAIN: Duration = Duration::from_millis(500);
 /// So long leaders are read after a nearer copy could not be: they would name it again.
 const LEADERS_FOR: Duration = Duration::from_secs(30);
-/// An answer that takes longer does not come.
-const ANSWER_MAX: Duration = Duration::from_secs(30);
 const OUT_OF_RANGE: i16 = 1;
 /// Times that stand for the beginning and the end.
 const EARLIEST: i64 = -2;
@@ -54,6 +54,8 @@ enum Position {
 struct Partition {
     position: Position,
     not_before: Option<Instant>,
+    /// How often in a row the cluster has said that there is no such topic.
+    missing: u8,
     /// The broker of a copy that its leader has called nearer, and until when that is read.
     nearer: Option<(i32, Instant)>,
 }
@@ -108,6 +110,7 @@ pub struct Consumer {
     leaders_until: Option<Instant>,
     /// There are partitions that were not there before.
     has_changed: bool,
+    first: First,
     news: Vec<News>,
 }
 
@@ -126,6 +129,7 @@ impl Consumer {
             turn: 0,
             leaders_until: None,
             has_changed: false,
+            first: First::default(),
             news: Vec::new(),
         }
     }
@@ -142,7 +146,7 @@ impl Consumer {
             Begin::Earliest => wanted(EARLIEST),
             Begin::Latest => wanted(LATEST),
         };
-        self.partitions.insert(place, Partition { position, not_before: None, nearer: None });
+        self.partitions.insert(place, Partition { position, not_before: None, missing: 0, nearer: None });
     }
 
     /// Reads nothing any more.
@@ -202,23 +206,6 @@ impl Consumer {
         (known.host, known.port) = (host.to_owned(), port);
     }
 
-    /// Whether it is time to ask who leads what.
-    pub fn wants_metadata(&self, now: Instant) -> bool {
-        let age = |at: Instant| now.saturating_duration_since(at);
-        if self.asked.is_some_and(|asked| age(asked) < ANSWER_MAX) {
-            return false;
-        }
-        match self.known {
-            None => true,
-            Some(known) if self.is_stale => age(known) >= AGAIN,
-            Some(known) => age(known) >= self.options.refresh,
-        }
-    }
-
-    pub fn metadata_asked(&mut self, now: Instant) {
-        self.asked = Some(now);
-    }
-
     /// A server that was asked in the name of the cluster is gone.
     pub fn cut_unknown(&mut self) {
         self.asked = None;
@@ -241,30 +228,6 @@ impl Consumer {
         if let Some(node) = self.nodes.get_mut(&node) {
             node.away = None;
         }
-    }
-
-    /// The cluster has said who leads what.
-    pub fn metadata(&mut self, metadata: Metadata, now: Instant) {
-        (self.asked, self.known, self.is_stale) = (None, Some(now), false);
-        for broker in metadata.brokers {
-            let node = self.nodes.entry(broker.id).or_default();
-            (node.host, node.port) = (broker.host, broker.port);
-        }
-        for topic in metadata.topics {
-            let name: Arc<[u8]> = topic.name.into();
-            if topic.error != 0 {
-                let shown = String::from_utf8_lossy(&name).into_owned();
-                self.news.push(News::Trouble(format!("topic {shown}: {}", code::name(topic.error))));
-                self.is_stale = true;
-                continue;
-            }
-            for partition in topic.partitions {
-                self.is_stale |= partition.leader.is_none();
-                let place = TopicPartition { topic: Arc::clone(&name), partition: partition.index };
-                self.has_changed |= self.leaders.insert(place, partition.leader).is_none();
-            }
-        }
-        self.is_stale |= self.partitions.keys().any(|place| !self.leaders.contains_key(place));
     }
 
     /// What to ask a broker now. `unread`: bytes that wait to be read.

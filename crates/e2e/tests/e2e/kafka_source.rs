@@ -266,6 +266,43 @@ fn topics_by_expression_and_logins() {
     assert_eq!((of("app-one"), of("app-two"), of("app-three")), (50, 50, 50));
 }
 
+/// However it is named, nothing is left out that is written before somebody sees that it is there.
+#[test]
+fn a_topic_that_is_made_later_is_read_from_its_beginning() {
+    let lab = Lab::new();
+    let Some(kafka) = Kafka::start(&lab, "", None) else { return skip(MISSING) };
+    kafka.create("now", 1, &[]);
+    let each = [
+        "topic(\"now\" => \"-1\" \"later\" => \"-1\")",
+        "topic(\"^(now|later)$\" => \"-1\")",
+        "topic(\"now\" => \"0\" \"later\" => \"0,1,2\")",
+        "topic(\"now\" => \"-1\" \"later\" => \"-1\") persist-store(remote) config(\"group.id\" => \"one\")",
+        "topic(\"now\" => \"0\" \"later\" => \"0,1,2\") persist-store(remote) config(\"group.id\" => \"two\")",
+    ];
+    let driver = |(at, options): (usize, &&str)| {
+        let server = kafka.server();
+        format!(
+            "kafka(bootstrap-servers(\"{server}\") flags(no-parse) program-override(\"{at}\") persist-name(\"k{at}\") {options} \
+             config(\"topic.metadata.refresh.interval.ms\" => \"1000\"));"
+        )
+    };
+    let drivers: String = each.iter().enumerate().map(driver).collect();
+    let config = format!(
+        "{HEAD}source k {{ {drivers} }};\ndestination f {{ file(\"%dir%/out\" template(\"$PROGRAM $MSG\\n\")); }};\n\
+         log {{ source(k); destination(f); flags(flow-control); }};\n"
+    );
+    let mut penstock = Penstock::start(&lab, &config);
+    let has = |at: usize, text: &str| lab.lines("out").contains(&format!("{at} {text}"));
+    wait_until("all of them to read", || {
+        kafka.produce("now", "key:now\n");
+        (0..each.len()).all(|at| has(at, "now"))
+    });
+    kafka.produce("later", &lines(0, 100));
+    let missing = |at: usize| (0..100).find(|n| !has(at, &format!("value {n}")));
+    wait_until("all of it", || (0..each.len()).all(|at| missing(at).is_none()));
+    penstock.wait_settled_input().assert_balanced();
+}
+
 #[test]
 fn what_is_wrong_is_said_by_name() {
     let check = |options: &str, words: &[&str]| {

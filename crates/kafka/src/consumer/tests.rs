@@ -1,7 +1,7 @@
 //! What is asked, as brokers answer by hand.
 
 use super::*;
-use crate::answers::{Broker, PartitionMetadata, TopicMetadata};
+use crate::answers::{Broker, Metadata, PartitionMetadata, TopicMetadata};
 use crate::batch::{self, Batch, Record};
 use crate::compression::Compression;
 use std::sync::Arc;
@@ -202,4 +202,58 @@ fn a_copy_of_a_broker_that_nobody_knows_is_not_waited_for() {
     assert_eq!(asks(&mut consumer, 1, now), None, "it would be named again");
     assert!(consumer.wants_metadata(now + AGAIN));
     assert!(asks(&mut consumer, 1, now + AGAIN).is_some());
+}
+
+fn missing() -> Metadata {
+    let topics = vec![TopicMetadata { error: 3, name: b"t".to_vec(), partitions: Vec::new() }];
+    Metadata { topics, ..cluster([None; 3]) }
+}
+
+#[test]
+fn a_topic_that_is_made_later_is_read_from_its_beginning() {
+    let now = Instant::now();
+    let mut consumer = Consumer::new(options());
+    consumer.assign(at(0), Begin::Latest);
+    // A broker that has only started knows nothing of its cluster, and says nothing of topics by that.
+    consumer.metadata(Metadata { brokers: Vec::new(), ..missing() }, now);
+    assert!(!consumer.is_new(b"t"));
+    consumer.metadata(missing(), now);
+    assert!(consumer.is_new(b"t"));
+    consumer.metadata(cluster([Some(1), Some(2), Some(2)]), now);
+    assert_eq!(consumer.next(1, 0, now), Some(Ask::Offsets(vec![(at(0), -2)])));
+    assert!(consumer.is_new(b"t"), "it still is when more of it is read");
+}
+
+#[test]
+fn so_is_a_partition_that_is_not_there_yet() {
+    let now = Instant::now();
+    let mut consumer = Consumer::new(options());
+    let places = [at(0), TopicPartition { topic: b"t"[..].into(), partition: 3 }];
+    places.iter().for_each(|place| consumer.assign(place.clone(), Begin::Latest));
+    consumer.metadata(cluster([Some(1), Some(2), Some(2)]), now);
+    assert!(!consumer.is_new(b"t"));
+    let mut grown = cluster([Some(1), Some(2), Some(2)]);
+    grown.topics[0].partitions.push(PartitionMetadata { index: 3, leader: Some(1) });
+    consumer.metadata(grown, now);
+    let [first, later] = places;
+    assert_eq!(consumer.next(1, 0, now), Some(Ask::Offsets(vec![(first, -1), (later, -2)])));
+}
+
+#[test]
+fn a_topic_that_is_made_anew_is_read_from_its_beginning() {
+    let now = Instant::now();
+    let mut consumer = consumer(now);
+    consumer.assign(at(0), Begin::At(100));
+    consumer.metadata(missing(), now);
+    consumer.metadata(cluster([Some(1), Some(2), Some(2)]), now);
+    let Some(Ask::Fetch(_, places, _)) = consumer.next(1, 0, now) else { panic!("one answer says nothing") };
+    assert_eq!(places, [(at(0), 100)]);
+    consumer.cut(1, now);
+    consumer.metadata(missing(), now);
+    consumer.metadata(missing(), now);
+    consumer.metadata(cluster([Some(1), Some(2), Some(2)]), now);
+    assert_eq!(consumer.next(1, 0, now), Some(Ask::Offsets(vec![(at(0), -2)])));
+    consumer.news();
+    consumer.offsets(1, vec![Offset { place: at(0), error: 0, offset: 0 }], now);
+    assert!(matches!(&consumer.news()[..], [News::Missed { wanted: 100, begins: 0, .. }]));
 }

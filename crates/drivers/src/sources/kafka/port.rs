@@ -146,8 +146,9 @@ impl KafkaPort {
     fn read(&mut self, place: TopicPartition, committed: Option<i64>) {
         let how = self.parts.bookmarks;
         let of_source = (&self.parts.store, self.parts.key.as_str());
-        let is_later =
-            self.has_begun || how.local && Bookmark::is_any(of_source.0, of_source.1, &place.topic);
+        let is_later = self.has_begun
+            || self.brokers.consumer.is_new(&place.topic)
+            || how.local && Bookmark::is_any(of_source.0, of_source.1, &place.topic);
         let (bookmark, known) = Bookmark::open(of_source, &place, how.local, Arc::clone(&self.caller));
         let known = match committed {
             // What a reader of this process has under way is not read again.
