@@ -127,6 +127,11 @@ type Table = [(&'static [&'static str], Effect)];
 
 const SYSTEM: &str = "the system's settings hold";
 const LOGS: &str = "the log of penstock has it";
+/// Longer than a program runs.
+const NEVER: Duration = Duration::from_secs(100 * 365 * 86_400);
+const VERSIONS: &str = "brokers say which versions they speak, since 0.10";
+const BOOTSTRAP: &str = "the servers of bootstrap-servers() are asked again when no other is there";
+const LIBRARY: &str = "it is about the insides of a library that is not there";
 const TICKETS: &str = "tickets are fetched by the library, and anew before they end";
 
 /// Of whoever speaks to brokers.
@@ -139,7 +144,7 @@ const COMMON: &Table = &[
     (&["reconnect.backoff.max.ms"], Read(|p, v| done(&mut p.reconnect_max, duration(v, 0, 3_600_000)?))),
     (
         &["topic.metadata.refresh.interval.ms", "metadata.max.age.ms"],
-        Read(|p, v| done(&mut p.refresh, duration(v, 1, 86_400_000)?)),
+        Read(|p, v| done(&mut p.refresh, if v == "-1" { NEVER } else { duration(v, 1, 86_400_000)? })),
     ),
     (&["broker.address.family"], Read(|p, v| done(&mut p.ipv6, word(v, &["any", "v4", "v6"])? == "v6"))),
     (&["security.protocol"], Read(security)),
@@ -185,6 +190,31 @@ const COMMON: &Table = &[
     (&["api.version.request"], Moot("it is always so")),
     (&["topic.metadata.refresh.fast.interval.ms"], Moot("the cluster is asked again after a second")),
     (&["topic.metadata.refresh.sparse"], Moot("only topics in use are asked for")),
+    (&["topic.metadata.refresh.fast.cnt"], Moot("the cluster is asked until it knows")),
+    (&["topic.metadata.propagation.max.ms"], Moot("the cluster is asked until it knows")),
+    (&["topic.blacklist"], Moot("only topics in use are asked for")),
+    (&["api.version.request.timeout.ms"], Moot(VERSIONS)),
+    (&["api.version.fallback.ms"], Moot(VERSIONS)),
+    (&["broker.version.fallback"], Moot(VERSIONS)),
+    (&["broker.address.ttl"], Moot("names are looked up for each connection")),
+    (&["client.dns.lookup"], Moot("all addresses of a name are tried")),
+    (&["socket.connection.setup.timeout.ms"], Moot("an attempt to connect takes 30 seconds at most")),
+    (&["socket.blocking.max.ms"], Moot("nothing here waits for a socket")),
+    (&["reconnect.backoff.jitter.ms"], Moot("pauses double from `reconnect.backoff.ms` on")),
+    (&["metadata.recovery.strategy"], Moot(BOOTSTRAP)),
+    (&["metadata.recovery.rebootstrap.trigger.ms"], Moot(BOOTSTRAP)),
+    (&["enable.metrics.push"], Moot("ask with `syslog-ng-ctl stats`")),
+    (&["enable.random.seed"], Moot(LIBRARY)),
+    (&["internal.termination.signal"], Moot(LIBRARY)),
+    (&["builtin.features"], Moot(LIBRARY)),
+    (&["enabled_events"], Moot(LIBRARY)),
+    (&["message.copy.max.bytes"], Moot(LIBRARY)),
+    (&["log.queue"], Moot(LOGS)),
+    (&["ssl.curves.list"], Refused("write `tls(ecdh-curve-list(\"...\"))`")),
+    (&["ssl.sigalgs.list"], Refused("write `tls(sigalgs(\"...\"))`")),
+    (&["ssl.providers"], Refused("there is no OpenSSL")),
+    (&["ssl.engine.id", "ssl.engine.location"], Refused("there is no OpenSSL")),
+    (&["ssl.ca.certificate.stores"], Moot("it is about Windows")),
     (
         &["ssl.key.password"],
         Refused("start, then `syslog-ng-ctl credentials add --id FILE`, so that it is in no file"),

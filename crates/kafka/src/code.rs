@@ -1,6 +1,8 @@
 //! Error codes of brokers, and what follows from each for what was sent.
 
 pub const COORDINATOR_NOT_AVAILABLE: i16 = 15;
+/// No topic can have this name, or only the cluster writes to it.
+pub const INVALID_TOPIC: i16 = 17;
 pub const NOT_COORDINATOR: i16 = 16;
 /// An offset is about to be committed by a transaction.
 pub const UNSTABLE_COMMIT: i16 = 88;

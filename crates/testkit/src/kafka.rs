@@ -178,6 +178,15 @@ impl Kafka {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
 
+    /// Deletes a topic.
+    #[track_caller]
+    pub fn delete(&self, topic: &str) {
+        let mut command = java("org.apache.kafka.tools.TopicCommand", "-Xmx128m");
+        command.args(["--bootstrap-server", &self.server(), "--delete", "--topic", topic]);
+        let output = command.output().expect("java");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+
     /// Changes a property of a topic.
     #[track_caller]
     pub fn configure(&self, topic: &str, property: &str) {

@@ -142,6 +142,40 @@ fn what_waits_on_disk_keeps_its_parts() {
     );
 }
 
+/// It is made anew as soon as the producer asks for it, with three partitions.
+#[test]
+fn a_topic_that_is_made_anew_with_fewer_partitions_is_written_to() {
+    let lab = Lab::new();
+    let Some(kafka) = Kafka::start(&lab, "", None) else { return skip(MISSING) };
+    kafka.create("logs", 12, &[]);
+    let options = "topic(logs) key(\"$MSG\") config(\"topic.metadata.refresh.interval.ms\" => \"500\")";
+    let mut penstock = Penstock::start(&lab, &config(&kafka.server(), options));
+    let port = lab.port("in");
+    feed(port, 0, 100);
+    penstock.wait_settled(100).assert_nothing_lost();
+    kafka.delete("logs");
+    feed(port, 100, 300);
+    penstock.wait_settled(300).assert_nothing_lost();
+    assert!(kafka.offsets("logs") >= 200, "{}", kafka.offsets("logs"));
+}
+
+#[test]
+fn what_brokers_call_no_topic_goes_to_the_fallback() {
+    let lab = Lab::new();
+    let Some(kafka) = Kafka::start(&lab, "", None) else { return skip(MISSING) };
+    let options = "topic(\"$PROGRAM\") fallback-topic(other)";
+    let mut penstock = Penstock::start(&lab, &config(&kafka.server(), options));
+    let port = lab.port("in");
+    feed(port, 0, 10);
+    let mut sender = Sender::tcp(port);
+    sender.raw(b"<13>Nov 11 01:02:03 h __transaction_state: nobody but the cluster writes there\n");
+    sender.finish();
+    feed(port, 10, 20);
+    penstock.wait_settled(21).assert_nothing_lost();
+    assert_eq!(values(&kafka.consume("other", 1)), ["nobody but the cluster writes there"]);
+    assert_all(&kafka.consume("app", 20), 20);
+}
+
 #[test]
 fn what_is_sent_is_read_back() {
     let lab = Lab::new();

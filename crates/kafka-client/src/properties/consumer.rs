@@ -65,6 +65,7 @@ impl Default for Reads {
 const BOOKMARKS: &str = "positions are kept by acknowledgement, see persist-store() and disable-bookmarks()";
 const BEGINS: &str = "read-old-records() says where a partition begins that has no bookmark; one that is not there any more goes on at the first \
                       message there is";
+const SENDS: &str = "it is about what is sent";
 const ASKED: &str = "brokers are asked again as soon as what they brought is being read";
 
 pub(super) const OWN: &Table = &[
@@ -126,6 +127,9 @@ pub(super) const OWN: &Table = &[
     (&["enable.partition.eof"], Moot("nothing depends on it")),
     (&["coordinator.query.interval.ms"], Moot("a coordinator is asked for when there is none")),
     (&["group.protocol.type"], Moot("it is `consumer`")),
+    (&["message.max.bytes", "max.in.flight.requests.per.connection", "max.in.flight"], Moot(SENDS)),
+    (&["max.poll.records", "consume.callback.max.messages"], Moot(ASKED)),
+    (&["offset.store.path", "offset.store.sync.interval.ms"], Moot(BOOKMARKS)),
     (&["allow.auto.create.topics"], Moot("a source makes no topics")),
     (&["retry.backoff.ms"], Moot("pauses are half a second")),
     (&["retry.backoff.max.ms"], Moot("pauses are half a second")),

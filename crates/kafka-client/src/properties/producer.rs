@@ -27,7 +27,9 @@ pub(super) const OWN: &Table = &[
     ),
     (
         &["compression.codec", "compression.type"],
-        Read(|p, v| done(&mut p.compression, word(v, &["none", "gzip", "snappy", "lz4", "zstd"])?)),
+        Read(|p, v| {
+            done(&mut p.compression, word(v, &["none", "gzip", "snappy", "lz4", "zstd", "inherit"])?)
+        }),
     ),
     (&["compression.level"], Read(|p, v| done(&mut p.level, Some(number(v, -1, 22)? as i32)))),
     (
@@ -45,6 +47,9 @@ pub(super) const OWN: &Table = &[
     (&["retries", "message.send.max.retries"], Moot(FOREVER)),
     (&["retry.backoff.ms"], Moot("pauses begin at 50 ms and double up to a second")),
     (&["retry.backoff.max.ms"], Moot("pauses begin at 50 ms and double up to a second")),
+    (&["queuing.strategy"], Moot(OWN_QUEUE)),
+    (&["receive.message.max.bytes"], Moot("answers to a producer are short")),
+    (&["delivery.report.only.error", "produce.offset.report"], Moot("each batch is accounted for")),
     (&["enable.gapless.guarantee"], Moot("order is kept always, and nothing is left out")),
     (&["sticky.partitioning.linger.ms"], Moot("messages without a key change the partition with each batch")),
     (&["transactional.id"], Read(|p, v| done(&mut p.transaction, Some(v.to_owned())))),

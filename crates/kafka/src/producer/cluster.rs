@@ -88,6 +88,13 @@ impl Producer {
 
     fn learn(&mut self, found: TopicMetadata, now: Instant, hold: &mut Option<String>) {
         let Some(at) = self.names.get(&*found.name).copied() else { return };
+        if self.topics.get(at).is_some_and(|topic| topic.is_refused)
+            || found.error == code::INVALID_TOPIC && self.refuse_topic(at)
+        {
+            // Nobody asks for it any more.
+            self.topics.iter_mut().skip(at).take(1).for_each(|topic| topic.state = State::Known);
+            return;
+        }
         let Some(topic) = self.topics.get_mut(at) else { return };
         if found.error != 0 || found.partitions.is_empty() {
             let since = match topic.state {
@@ -107,6 +114,7 @@ impl Producer {
             return;
         }
         topic.state = State::Known;
+        let mut count = 0;
         for partition in found.partitions {
             let Ok(at) = usize::try_from(partition.index) else { continue };
             // Partitions are numbered without gaps; more than there are items cannot be.
@@ -117,8 +125,16 @@ impl Producer {
                 topic.partitions.push(Partition::new());
             }
             let Some(known) = topic.partitions.get_mut(at) else { continue };
+            count = count.max(at + 1);
             known.leader = partition.leader;
             self.cluster.is_stale |= partition.leader.is_none();
+        }
+        topic.has(count, now);
+        let shrunk = topic.shrunk;
+        // A broker that hears late of new partitions names fewer for a moment.
+        self.cluster.is_stale |= shrunk.is_some();
+        if shrunk.is_some_and(|since| now.saturating_duration_since(since) >= UNKNOWN_MAX) {
+            self.divide_anew(at, count);
         }
     }
 

@@ -42,14 +42,16 @@ impl Producer {
     }
 
     fn is_topic_known(&self, at: usize) -> bool {
-        self.topics.get(at).is_some_and(|topic| topic.state == State::Known && !topic.partitions.is_empty())
+        self.topics.get(at).is_some_and(|topic| topic.state == State::Known && topic.count > 0)
     }
 
+    /// What the brokers call no topic is for the one of all messages, which is fallback-topic() then.
     fn topic_of(&mut self, name: &[u8]) -> usize {
-        match name.is_empty() {
-            true => 0,
-            false => self.topic(name),
+        if name.is_empty() {
+            return 0;
         }
+        let at = self.topic(name);
+        if self.topics.get(at).is_some_and(|topic| topic.is_refused) { 0 } else { at }
     }
 
     /// `None`: the message is not whole.
@@ -72,7 +74,7 @@ impl Producer {
                 self.refuse(id, place, "it is not stored as kafka() stores messages");
                 continue;
             };
-            let count = self.topics.get(message.topic).map_or(0, |topic| topic.partitions.len());
+            let count = self.topics.get(message.topic).map_or(0, |topic| topic.count);
             let partition = match self.options.partitioner.partition(message.key, count as u32) {
                 Some(partition) => partition as usize,
                 None => self.anywhere(&mut anywhere, message.topic),

@@ -60,6 +60,9 @@ impl Producer {
                 self.lost(place, id, Loss::TooLarge(words));
             }
             Class::Bad => self.is_bad(place, id, answer, words, now),
+            Class::Hold if answer.error == code::INVALID_TOPIC && self.refuse_topic(place.0) => {
+                self.lost(place, id, Loss::Elsewhere(words));
+            }
             Class::Hold => self.lost(place, id, Loss::Hold(words)),
         }
     }
@@ -131,16 +134,36 @@ impl Producer {
         self.done(entry, None);
     }
 
+    /// Brokers say that this is no name of a topic. `false`: it is the one for messages without one.
+    pub(super) fn refuse_topic(&mut self, at: usize) -> bool {
+        let Some(topic) = self.topics.get_mut(at).filter(|_| at > 0) else { return false };
+        topic.is_refused = true;
+        let name = String::from_utf8_lossy(&topic.name);
+        self.trouble =
+            Some(format!("topic {name}: INVALID_TOPIC_EXCEPTION, its messages go to fallback-topic()"));
+        self.give_back_from(at, 0, &Loss::Elsewhere("the topic has another name".to_owned()));
+        true
+    }
+
     /// Nothing goes to a topic until somebody has done something: what is not on the way is given back.
     pub(super) fn hold_topic(&mut self, topic: usize, why: &str) {
-        let Some(held) = self.topics.get(topic) else { return };
+        self.give_back_from(topic, 0, &Loss::Hold(why.to_owned()));
+    }
+
+    /// Partitions from this number on are gone: what waits for them goes to others.
+    pub(super) fn divide_anew(&mut self, topic: usize, from: usize) {
+        self.give_back_from(topic, from, &Loss::Elsewhere("its partition is gone".to_owned()));
+    }
+
+    fn give_back_from(&mut self, topic: usize, from: usize, loss: &Loss) {
+        let Some(of) = self.topics.get(topic) else { return };
         let waiting = |(at, partition): (usize, &Partition)| {
             let ids = partition.queue.iter().filter(|entry| !entry.is_away).map(|entry| entry.id);
             ids.map(|id| ((topic, at), id)).collect::<Vec<_>>()
         };
-        let held: Vec<_> = held.partitions.iter().enumerate().flat_map(waiting).collect();
-        for (place, id) in held {
-            self.lost(place, id, Loss::Hold(why.to_owned()));
+        let waiting: Vec<_> = of.partitions.iter().enumerate().skip(from).flat_map(waiting).collect();
+        for (place, id) in waiting {
+            self.lost(place, id, loss.clone());
         }
     }
 

@@ -48,6 +48,8 @@ pub enum Loss {
     /// Some of them are bad, by their place in the batch; with none named, one of them is.
     Bad(Vec<(usize, String)>, String),
     Hold(String),
+    /// They go again, to wherever they belong now.
+    Elsewhere(String),
 }
 
 pub struct Job {
@@ -83,6 +85,7 @@ impl Job {
                 places.each(|place| self.judge(place, Why::Again, &why));
                 self.hold = Some(why);
             }
+            Loss::Elsewhere(why) => places.each(|place| self.judge(place, Why::Again, &why)),
             Loss::TooLarge(why) | Loss::Bad(_, why) if count == 1 => {
                 places.each(|place| self.judge(place, Why::Refused, &why));
             }

@@ -469,3 +469,107 @@ fn a_topic_that_is_named_while_the_cluster_is_asked_is_asked_for_too() {
     let topics = producer.wants_metadata(due).expect("now");
     assert!(topics.contains(&Box::from(&b"named"[..])), "{topics:?}");
 }
+
+/// A topic that is deleted and made anew with fewer partitions.
+#[test]
+fn what_waits_for_partitions_that_are_gone_goes_to_others() {
+    let now = Instant::now();
+    let of = |count: i32| Metadata {
+        brokers: vec![Broker { id: 0, host: "h".to_owned(), port: 1 }],
+        topics: vec![TopicMetadata {
+            error: 0,
+            name: b"t".to_vec(),
+            partitions: (0..count).map(|index| PartitionMetadata { index, leader: Some(0) }).collect(),
+        }],
+    };
+    let keyed = |n: usize| {
+        let mut out = Vec::new();
+        envelope::begin(&mut out, b"", format!("key{n}").as_bytes(), b"x", 0);
+        out
+    };
+    let stored: Vec<Vec<u8>> = (0..50).map(keyed).collect();
+    let messages: Vec<&[u8]> = stored.iter().map(Vec::as_slice).collect();
+    let options = Options { topic: b"t".to_vec(), enveloped: true, ..Options::default() };
+    let mut producer = Producer::new(options);
+    producer.metadata(of(6), 0, now);
+    producer.begin(1, &messages, 0);
+    // A broker that hears late of things names fewer for a moment.
+    producer.metadata(of(2), 0, now);
+    assert_eq!((producer.fates(), producer.due(now).is_some()), (vec![], true));
+    producer.begin(2, &messages, 0);
+    assert!(producer.waiting().iter().filter(|place| place.partition > 1).count() == 4);
+    producer.ready(0);
+    producer.identity_asked();
+    producer.identity(Ok((7, 0)), now);
+    let Some(produce) = producer.next_request(0, now) else { panic!("what is there goes") };
+    let fine = produce.batches.iter().map(|going| Written {
+        topic: going.topic.to_vec(),
+        partition: going.partition,
+        error: 0,
+        offset: None,
+        bad: vec![],
+        words: String::new(),
+    });
+    producer.answered(produce.tag, &fine.collect::<Vec<_>>(), now);
+    producer.metadata(of(2), 0, now + Duration::from_secs(10));
+    let fates = producer.fates();
+    let Some((1, Fate::Judged(verdicts))) = fates.iter().find(|(id, _)| *id == 1) else {
+        panic!("{fates:?}")
+    };
+    assert!(verdicts.iter().any(Option::is_none));
+    assert!(verdicts.iter().flatten().all(|(why, _)| *why == Why::Again));
+    assert!(producer.waiting().iter().all(|place| place.partition < 2));
+}
+
+/// As `__consumer_offsets`, or a name that another one is taken for.
+#[test]
+fn what_brokers_call_no_topic_goes_to_the_one_of_all_messages() {
+    let now = Instant::now();
+    let topic = |name: &[u8], error: i16| TopicMetadata {
+        error,
+        name: name.to_vec(),
+        partitions: vec![PartitionMetadata { index: 0, leader: Some(0) }],
+    };
+    let brokers = || vec![Broker { id: 0, host: "h".to_owned(), port: 1 }];
+    let stored = |name: &[u8]| {
+        let mut out = Vec::new();
+        envelope::begin(&mut out, name, b"", b"x", 0);
+        out
+    };
+    // Said when the cluster is asked, or only when something is written.
+    for said_first in [true, false] {
+        let options = Options { topic: b"fallback".to_vec(), enveloped: true, ..Options::default() };
+        let mut producer = Producer::new(options);
+        let (good, bad) = (stored(b"good"), stored(b"bad"));
+        producer.begin(1, &[&good, &bad], 0);
+        let topics =
+            vec![topic(b"fallback", 0), topic(b"good", 0), topic(b"bad", if said_first { 17 } else { 0 })];
+        producer.metadata(Metadata { brokers: brokers(), topics }, 0, now);
+        producer.ready(0);
+        producer.identity_asked();
+        producer.identity(Ok((7, 0)), now);
+        let Some(produce) = producer.next_request(0, now) else { panic!("something goes") };
+        let written = |going: &Going| Written {
+            topic: going.topic.to_vec(),
+            partition: going.partition,
+            error: if *going.topic == *b"bad" { 17 } else { 0 },
+            offset: None,
+            bad: vec![],
+            words: String::new(),
+        };
+        producer.answered(produce.tag, &produce.batches.iter().map(written).collect::<Vec<_>>(), now);
+        let went =
+            |produce: &Produce| produce.batches.iter().map(|going| going.topic.to_vec()).collect::<Vec<_>>();
+        if said_first {
+            assert_eq!(went(&produce), [b"fallback".to_vec(), b"good".to_vec()]);
+            assert_eq!(producer.fates(), [(1, Fate::Delivered)]);
+            continue;
+        }
+        let fates = producer.fates();
+        let [(1, Fate::Judged(verdicts))] = fates.as_slice() else { panic!("{fates:?}") };
+        assert!(matches!(verdicts.as_slice(), [None, Some((Why::Again, _))]), "{verdicts:?}");
+        producer.begin(2, &[&bad], 0);
+        let Some(produce) = producer.next_request(0, now) else { panic!("it goes again") };
+        assert_eq!(went(&produce), [b"fallback".to_vec()]);
+    }
+}

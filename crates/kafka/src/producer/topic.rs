@@ -21,6 +21,12 @@ pub struct Topic {
     pub name: Arc<[u8]>,
     pub state: State,
     pub partitions: Vec<Partition>,
+    /// The first so many are there; the others were, until the topic was made anew with fewer.
+    pub count: usize,
+    /// Since when batches wait for others.
+    pub shrunk: Option<Instant>,
+    /// Brokers take nothing for a topic of this name.
+    pub is_refused: bool,
     /// Where messages without a key went last.
     pub turn: usize,
 }
@@ -79,7 +85,7 @@ pub fn is_before(a: i32, b: i32) -> bool {
 impl Topic {
     pub fn new(name: Arc<[u8]>) -> Topic {
         let state = State::Unknown { since: None, error: 0 };
-        Topic { name, state, partitions: Vec::new(), turn: 0 }
+        Topic { name, state, partitions: Vec::new(), count: 0, shrunk: None, is_refused: false, turn: 0 }
     }
 
     /// The cluster has never said anything of it.
@@ -87,10 +93,22 @@ impl Topic {
         matches!(self.state, State::Unknown { since: None, .. })
     }
 
+    /// The cluster has said that there are so many partitions.
+    pub fn has(&mut self, count: usize, now: Instant) {
+        self.count = count.min(self.partitions.len());
+        let gone = self.partitions.iter_mut().skip(self.count);
+        let mut waits = false;
+        for partition in gone {
+            partition.leader = None;
+            waits |= !partition.queue.is_empty();
+        }
+        self.shrunk = if waits { self.shrunk.or(Some(now)) } else { None };
+    }
+
     /// The partition for messages that may go anywhere: the next one in turn that has a leader and the fewest
     /// batches waiting.
     pub fn any(&mut self) -> usize {
-        let count = self.partitions.len();
+        let count = self.count;
         let turned = (0..count).map(|at| (self.turn + 1 + at) % count);
         let load = |at: &usize| match self.partitions.get(*at) {
             Some(partition) if partition.leader.is_some() => partition.queue.len(),
