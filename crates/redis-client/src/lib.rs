@@ -9,7 +9,7 @@ mod reply;
 mod session;
 
 pub use command::append;
-pub use judge::{Judged, judge};
+pub use judge::{Judged, Same, judge};
 pub use reply::{Malformed, Reply, reply};
 pub use session::{Login, RedisSession};
 
@@ -18,7 +18,7 @@ pub use session::{Login, RedisSession};
 pub fn read_anything(bytes: &[u8]) {
     let mut rest = bytes;
     while let Ok(Some((reply, length))) = reply(rest) {
-        judge(&reply, true);
+        judge(&reply, Same { command: true, key: true });
         rest = rest.get(length..).unwrap_or_default();
     }
     session::read_anything(bytes);

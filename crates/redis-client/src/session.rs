@@ -1,7 +1,7 @@
 //! What is said on one connection: the login, then commands, batch after batch, without waiting for replies.
 
 use crate::command;
-use crate::judge::{Judged, judge};
+use crate::judge::{Judged, Same, judge};
 use crate::reply::{Malformed, Reply, reply};
 use dialogue::{Loss, Outgoing, Session, pieces};
 use flight::{Outcome, Part, Receipt, Verdict};
@@ -38,8 +38,7 @@ struct Away {
 
 pub struct RedisSession {
     login: Option<Arc<Login>>,
-    /// The name of the command is the same for all messages.
-    fixed: bool,
+    same: Same,
     greeting: Vec<u8>,
     /// The reply to the login is there, or there is none to wait for.
     is_open: bool,
@@ -50,10 +49,10 @@ pub struct RedisSession {
 }
 
 impl RedisSession {
-    pub fn new(login: Option<Arc<Login>>, fixed: bool) -> RedisSession {
+    pub fn new(login: Option<Arc<Login>>, same: Same) -> RedisSession {
         RedisSession {
             login,
-            fixed,
+            same,
             greeting: Vec::new(),
             is_open: false,
             commands: Outgoing::default(),
@@ -63,7 +62,7 @@ impl RedisSession {
     }
 
     fn greeted(&mut self, reply: &Reply<'_>) -> Result<(), Loss> {
-        match judge(reply, true) {
+        match judge(reply, Same { command: true, key: true }) {
             Judged::Delivered => self.is_open = true,
             Judged::Again(why) => return Err(Loss::Broken(why)),
             Judged::Refused(why) | Judged::Hold(why) => return Err(Loss::Refused(why)),
@@ -73,7 +72,7 @@ impl RedisSession {
 
     fn answered(&mut self, reply: &Reply<'_>, out: &mut Vec<(u32, Outcome)>) -> Result<(), Loss> {
         let Some(first) = self.away.front_mut() else {
-            let text = match judge(reply, self.fixed) {
+            let text = match judge(reply, self.same) {
                 Judged::Delivered => "a reply that nobody asked for".to_owned(),
                 Judged::Refused(why) | Judged::Again(why) | Judged::Hold(why) => why,
             };
@@ -84,7 +83,7 @@ impl RedisSession {
             let its = first.followed.iter().filter(|(place, _)| *place == at && !text.is_empty());
             its.for_each(|(_, receipt)| receipt.also([("reply", text.as_ref().into())]));
         }
-        first.verdicts.push(match judge(reply, self.fixed) {
+        first.verdicts.push(match judge(reply, self.same) {
             Judged::Delivered => Verdict::Delivered,
             Judged::Refused(why) => Verdict::Refused(why.into()),
             Judged::Again(why) => {
@@ -233,7 +232,7 @@ impl Session for RedisSession {
 pub(crate) fn read_anything(bytes: &[u8]) {
     let login = Arc::new(Login { user: None, password: String::new() });
     for login in [None, Some(login)] {
-        let mut session = RedisSession::new(login, true);
+        let mut session = RedisSession::new(login, Same { command: true, key: true });
         let mut out = Vec::new();
         session.open();
         let message: &[u8] = b"\x01\0\0\0\x01\0\0\0xy";

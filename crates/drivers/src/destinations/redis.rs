@@ -11,7 +11,7 @@ use driver_options::batch_groups::BATCHES;
 use driver_options::output_groups::{DESTINATION, TEMPLATE};
 use driver_options::tls_groups::SECURE_CLIENT;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use redis_client::{Login, RedisSession};
+use redis_client::{Login, RedisSession, Same};
 use std::sync::Arc;
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&REDIS, build)];
@@ -71,7 +71,8 @@ fn build(
     }
     let mut arguments = r.template_list("command")?;
     let name = s.list("command").first().map(|text| text.text.clone()).unwrap_or_default();
-    let is_fixed = arguments.first().is_some_and(|command| command.literal().is_some());
+    let is_same = |at: usize| arguments.get(at).is_none_or(|word| word.literal().is_some());
+    let same = Same { command: is_same(0), key: is_same(1) };
     let Some(last) = arguments.pop() else {
         return r.wrong_at(
             None,
@@ -88,7 +89,7 @@ fn build(
     let key = writing::key(s, &mut writer, || format!("redis({address},{name})"));
     batching.limits.answer = Some(dial.answer_max);
     batching.limits.away = AWAY;
-    let session = move || RedisSession::new(login.clone(), is_fixed);
+    let session = move || RedisSession::new(login.clone(), same);
     let make = dialogue::sinks(cx.id(), Arc::clone(&dial), session);
     let described = ("redis", format!("redis,{address}"));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);

@@ -139,3 +139,23 @@ fn encrypted_and_a_wrong_certificate_gets_nothing() {
     assert_in_order(&redis.list("logs"), 1000);
     assert!(redis.list("logs").contains(&text(999)));
 }
+
+/// As after a restart of the server.
+#[test]
+fn a_script_that_the_server_has_lost_is_waited_for() {
+    let lab = Lab::new();
+    let Some(redis) = Redis::start(&lab, &[], &[]) else { return skip(MISSING) };
+    let load = || redis.ask(&["SCRIPT", "LOAD", "return redis.call('RPUSH', KEYS[1], ARGV[1])"]).concat();
+    let options = format!("command(EVALSHA \"{}\" 1 logs \"$MSG\")", load());
+    let mut penstock = Penstock::start(&lab, &config(&redis, &options));
+    feed(lab.port("in"), 0, 100);
+    penstock.wait_settled(100);
+    redis.ask(&["SCRIPT", "FLUSH"]);
+    feed(lab.port("in"), 100, 200);
+    penstock.wait_log("NOSCRIPT");
+    let ledger = penstock.wait_ledger(|ledger| (ledger.waiting() < 100).then(|| "all to wait".to_owned()));
+    assert_eq!(ledger.dropped(), 0);
+    load();
+    penstock.wait_settled(200).assert_nothing_lost();
+    assert_in_order(&redis.list("logs"), 200);
+}

@@ -36,7 +36,7 @@ const INCR: &str = "*2\r\n$4\r\nINCR\r\n$1\r\nk\r\n";
 
 #[test]
 fn replies_belong_to_commands_in_their_order() {
-    let mut session = RedisSession::new(None, true);
+    let mut session = RedisSession::new(None, Same { command: true, key: true });
     begin(&mut session, 1, 2);
     session.open();
     begin(&mut session, 2, 1);
@@ -51,7 +51,7 @@ fn replies_belong_to_commands_in_their_order() {
 #[test]
 fn a_login_comes_first_and_one_that_fails_holds() {
     let login = Login { user: Some("me".into()), password: "secret".into() };
-    let mut session = RedisSession::new(Some(Arc::new(login)), true);
+    let mut session = RedisSession::new(Some(Arc::new(login)), Same { command: true, key: true });
     begin(&mut session, 1, 1);
     session.open();
     assert_eq!(said(&mut session), "*3\r\n$4\r\nAUTH\r\n$2\r\nme\r\n$6\r\nsecret\r\n");
@@ -67,7 +67,7 @@ fn a_login_comes_first_and_one_that_fails_holds() {
 
 #[test]
 fn what_was_answered_before_a_cut_counts() {
-    let mut session = RedisSession::new(None, true);
+    let mut session = RedisSession::new(None, Same { command: true, key: true });
     session.open();
     begin(&mut session, 1, 3);
     begin(&mut session, 2, 1);
@@ -90,7 +90,7 @@ fn what_was_answered_before_a_cut_counts() {
 
 #[test]
 fn a_busy_server_and_a_missing_right_let_all_wait() {
-    let mut session = RedisSession::new(None, true);
+    let mut session = RedisSession::new(None, Same { command: true, key: true });
     session.open();
     begin(&mut session, 1, 2);
     let again = Outcome::Again { after: None, counts: false, why: "LOADING wait".into() };
