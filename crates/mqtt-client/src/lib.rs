@@ -12,7 +12,7 @@ mod subscriber;
 pub use address::address;
 pub use packet::{is_filter, is_topic};
 pub use session::{Login, MqttSession, Plan, Quality, Version};
-pub use subscriber::{MESSAGE_BYTES_MAX, Message, Subscriber, Subscription};
+pub use subscriber::{LeftOut, MESSAGE_BYTES_MAX, Message, Subscriber, Subscription};
 
 /// What server `bytes` say; for the fuzz target and its replay.
 #[doc(hidden)]

@@ -57,6 +57,27 @@ pub fn packet_up_to(bytes: &[u8], bytes_max: usize) -> Result<Option<(Packet<'_>
     }
 }
 
+/// The beginning of a packet that brings a message of more bytes.
+pub struct Large {
+    pub kind: u8,
+    /// Of its kind and its length.
+    pub head_bytes: usize,
+    /// Behind these.
+    pub bytes: usize,
+}
+
+/// Whether a packet begins here that brings a message of more than so many bytes.
+pub fn large(bytes: &[u8], bytes_max: usize) -> Option<Large> {
+    let (kind, rest) = bytes.split_first()?;
+    let mut reader = Reader(rest);
+    let length = reader.number().ok().filter(|length| *length > bytes_max)?;
+    is_message(*kind).then_some(Large {
+        kind: *kind,
+        head_bytes: bytes.len() - reader.0.len(),
+        bytes: length,
+    })
+}
+
 /// Appends kind and length of a packet.
 pub fn head(out: &mut Vec<u8>, kind: u8, mut length: usize) {
     out.push(kind);

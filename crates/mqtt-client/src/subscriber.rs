@@ -3,8 +3,8 @@
 
 use crate::codes;
 use crate::packet::{
-    self, CONNACK, DISCONNECT, Malformed, PINGREQ, PINGRESP, PUBACK, PUBCOMP, PUBREC, PUBREL, Packet, Reader,
-    SUBACK, SUBSCRIBE,
+    self, CONNACK, DISCONNECT, Large, Malformed, PINGREQ, PINGRESP, PUBACK, PUBCOMP, PUBREC, PUBREL, Packet,
+    Reader, SUBACK, SUBSCRIBE,
 };
 use crate::session::{Login, Quality, Version};
 use dialogue::Loss;
@@ -19,6 +19,8 @@ const SUBSCRIPTION: u16 = 1;
 const CLEAN: u8 = 0x02;
 /// A code of a SUBACK from here on is a refusal.
 const REFUSED: u8 = 0x80;
+/// Retained messages come where the server does not know the subscription yet.
+const RETAINED_ONCE: u8 = 0x10;
 
 /// What is subscribed to, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +50,13 @@ enum State {
     Open,
 }
 
+/// A message that was too large.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    pub topic: String,
+    pub bytes: usize,
+}
+
 /// A message whose answer is owed.
 struct Owed {
     number: u64,
@@ -68,6 +77,11 @@ pub struct Subscriber {
     unreleased: HashMap<u16, u64>,
     /// The server owes a sign of life.
     is_asked: bool,
+    /// The server has taken the subscription, and remembers it as long as it says so.
+    is_subscribed: bool,
+    /// Bytes that are still to come of a message that is too large.
+    skips: usize,
+    left_out: Vec<LeftOut>,
 }
 
 fn foreign() -> Loss {
@@ -91,6 +105,9 @@ impl Subscriber {
             owed: VecDeque::new(),
             unreleased: HashMap::new(),
             is_asked: false,
+            is_subscribed: false,
+            skips: 0,
+            left_out: Vec::new(),
         }
     }
 
@@ -118,7 +135,7 @@ impl Subscriber {
         let plan = &self.plan;
         self.out.clear();
         self.owed.clear();
-        self.is_asked = false;
+        (self.is_asked, self.skips) = (false, 0);
         let flags = if plan.is_clean { CLEAN } else { 0 };
         packet::connect(
             &mut self.out,
@@ -149,6 +166,17 @@ impl Subscriber {
         let mut understood = 0;
         loop {
             let rest = input.get(understood..).unwrap_or_default();
+            let skipped = self.skips.min(rest.len());
+            self.skips -= skipped;
+            understood += skipped;
+            let rest = rest.get(skipped..).unwrap_or_default();
+            if let Some(large) = packet::large(rest, MESSAGE_BYTES_MAX) {
+                match self.leave_out(&large, rest)? {
+                    true => understood += large.head_bytes,
+                    false => return Ok(understood),
+                }
+                continue;
+            }
             let Some((packet, length)) = packet::packet_up_to(rest, MESSAGE_BYTES_MAX)? else {
                 return Ok(understood);
             };
@@ -194,6 +222,12 @@ impl Subscriber {
         }
         if !remembers {
             self.unreleased.clear();
+            self.is_subscribed = false;
+        }
+        if self.is_subscribed {
+            // Subscribed to once more, everything retained would come once more.
+            self.state = State::Open;
+            return Ok(());
         }
         let mut body = SUBSCRIPTION.to_be_bytes().to_vec();
         if is_five {
@@ -201,7 +235,8 @@ impl Subscriber {
         }
         for filter in &self.plan.filters {
             packet::text(&mut body, filter.as_bytes());
-            body.push(self.plan.quality as u8);
+            let retained = if is_five && !self.plan.is_clean { RETAINED_ONCE } else { 0 };
+            body.push(self.plan.quality as u8 | retained);
         }
         packet::head(&mut self.out, SUBSCRIBE, body.len());
         self.out.extend_from_slice(&body);
@@ -221,7 +256,7 @@ impl Subscriber {
                 return Err(Loss::Refused(why));
             }
         }
-        self.state = State::Open;
+        (self.state, self.is_subscribed) = (State::Open, true);
         Ok(())
     }
 
@@ -250,6 +285,33 @@ impl Subscriber {
             }
             _ => Err(foreign()),
         }
+    }
+
+    /// Begins to leave out a message, and answers it with the ones before it. `false`: its topic is not whole
+    /// yet.
+    fn leave_out(&mut self, large: &Large, rest: &[u8]) -> Result<bool, Loss> {
+        if matches!(self.state, State::Closed | State::Greeting) {
+            return Err(foreign());
+        }
+        let mut body = Reader(rest.get(large.head_bytes..).unwrap_or_default());
+        let quality = large.kind >> 1 & 3;
+        let topic = body.text().map(|topic| String::from_utf8_lossy(topic).into_owned());
+        let id = if quality > 0 { body.u16() } else { Ok(0) };
+        let (Ok(topic), Ok(id)) = (topic, id) else { return Ok(false) };
+        let is_once = quality == 2;
+        match (quality, self.owed.back()) {
+            (0, _) => {}
+            (_, Some(Owed { number, .. })) => self.owed.push_back(Owed { number: *number, id, is_once }),
+            (_, None) => packet::about(&mut self.out, if is_once { PUBREC } else { PUBACK }, id),
+        }
+        self.left_out.push(LeftOut { topic, bytes: large.bytes });
+        self.skips = large.bytes;
+        Ok(true)
+    }
+
+    /// Messages that were left out because they are too large, since this was last asked.
+    pub fn take_left_out(&mut self) -> Vec<LeftOut> {
+        std::mem::take(&mut self.left_out)
     }
 
     /// All messages before this number are dealt with: they are answered.

@@ -49,6 +49,21 @@ fn what_is_published_is_read_in_order_with_every_quality_and_version() {
 }
 
 #[test]
+fn a_message_that_is_too_large_does_not_keep_others_from_coming() {
+    let lab = Lab::new();
+    let Some(server) = Mosquitto::start(&lab, OPEN, &[]) else { return skip(MISSING) };
+    let options = "topic(\"logs/#\") qos(1) flags(no-parse)";
+    let mut penstock = Penstock::start(&lab, &config(server.port(), options, "$MSG"));
+    penstock.wait_log("MQTT server connected");
+    let large = "x".repeat((16 << 20) + 1);
+    server.publish("logs/a", 1, &format!("value 0\n{large}\nvalue 1\n"));
+    assert_eq!(wait_lines(&lab, 2), expected(2));
+    let ledger = penstock.wait_settled_input();
+    assert_eq!((ledger.dropped(), ledger.dropped_for("framing")), (1, 1));
+    ledger.assert_balanced();
+}
+
+#[test]
 fn topics_are_filters_and_messages_are_syslog() {
     let lab = Lab::new();
     let Some(server) = Mosquitto::start(&lab, OPEN, &[]) else { return skip(MISSING) };

@@ -31,11 +31,16 @@ fn hears(subscriber: &mut Subscriber, bytes: &[u8]) -> Vec<String> {
     all
 }
 
-/// `remembers`: the server has a session of this client.
+/// `remembers`: the server has a session of this client, who has subscribed before.
 fn opened(subscriber: &mut Subscriber, remembers: u8) {
     subscriber.open();
     said(subscriber);
     assert!(hears(subscriber, &[0x20, 2, remembers, 0]).is_empty());
+    if remembers == 1 {
+        // What is retained would come again with a subscription.
+        assert!(said(subscriber).is_empty() && subscriber.is_open());
+        return;
+    }
     let quality = subscriber.plan.quality as u8;
     let expected = [&[0x82, 12, 0, 1, 0, 3][..], b"a/#", &[quality, 0, 1], b"b", &[quality]].concat();
     assert_eq!(said(subscriber), expected);
@@ -118,4 +123,45 @@ fn it_is_enough_when_whoever_takes_says_so() {
     opened(&mut subscriber, 0);
     let two = b"\x30\x04\0\x01bx\x30\x04\0\x01by";
     assert_eq!(subscriber.hear(two, |_| false), Ok(6));
+}
+
+#[test]
+fn of_mqtt_5_what_is_retained_comes_once() {
+    let mut subscriber = subscriber(Quality::AtLeastOnce, false);
+    subscriber.plan =
+        Arc::new(Subscription { version: Version::Five, ..Subscription::clone(&subscriber.plan) });
+    subscriber.open();
+    said(&mut subscriber);
+    hears(&mut subscriber, b"\x20\x03\0\0\0");
+    let expected = [&[0x82, 13, 0, 1, 0, 0, 3][..], b"a/#", &[0x11, 0, 1], b"b", &[0x11]].concat();
+    assert_eq!(said(&mut subscriber), expected);
+}
+
+#[test]
+fn a_message_that_is_too_large_is_left_out_and_answered_in_its_turn() {
+    let mut subscriber = subscriber(Quality::AtLeastOnce, false);
+    opened(&mut subscriber, 0);
+    let large = |id: u8| {
+        let mut out = Vec::new();
+        packet::head(&mut out, 0x32, MESSAGE_BYTES_MAX + 1);
+        out.extend_from_slice(&[0, 1, b'b', 0, id]);
+        let end = out.len() + MESSAGE_BYTES_MAX - 4;
+        out.resize(end, b'x');
+        out
+    };
+    // Nothing is known while its topic is not whole.
+    assert_eq!(subscriber.hear(&large(7)[..9], |_| true), Ok(0));
+    let bytes = [b"\x32\x06\0\x01b\0\x06y", &large(7)[..], b"\x32\x06\0\x01b\0\x08z"].concat();
+    let (first, second) = bytes.split_at(1000);
+    assert_eq!(hears(&mut subscriber, first), ["b=y"]);
+    assert_eq!(hears(&mut subscriber, second), ["b=z"]);
+    let left_out = LeftOut { topic: "b".to_owned(), bytes: MESSAGE_BYTES_MAX + 1 };
+    assert_eq!((subscriber.take_left_out(), subscriber.take_left_out()), (vec![left_out], vec![]));
+    assert!(said(&mut subscriber).is_empty(), "the one before it is not dealt with");
+    subscriber.dealt_before(1);
+    assert_eq!(said(&mut subscriber), b"\x40\x02\0\x06\x40\x02\0\x07");
+    subscriber.dealt_before(2);
+    said(&mut subscriber);
+    hears(&mut subscriber, &large(9));
+    assert_eq!(said(&mut subscriber), b"\x40\x02\0\x09");
 }

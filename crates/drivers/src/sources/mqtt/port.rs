@@ -5,10 +5,11 @@ use delivery::link::Owner;
 use delivery::target::Nudge;
 use dialogue::{Call, Dial, Line, Loss};
 use engine::hand_over::Part;
+use engine::ledger::Reason;
 use engine::source::Source;
 use engine::worker::{After, Leaving, Port, PortContext};
 use engine::{Feed, Read};
-use mqtt_client::{Message, Subscriber, Subscription};
+use mqtt_client::{LeftOut, MESSAGE_BYTES_MAX, Message, Subscriber, Subscription};
 use oplog::Level;
 use record::{Batch, Context, NameId, Record, ValueType};
 use std::io;
@@ -127,6 +128,9 @@ impl MqttPort {
             Ok(understood) => *understood,
             Err(_) => 0,
         };
+        for large in self.subscriber.take_left_out() {
+            left_out(&self.parts.source, &large);
+        }
         let is_full = batch.records.len() >= BATCH_MESSAGES || batch.text.len() >= BATCH_BYTES;
         self.input.drain(..understood.min(self.input.len()));
         if outcome.is_err() {
@@ -178,6 +182,16 @@ impl MqttPort {
             &fields,
         );
     }
+}
+
+/// A message was too large: nothing of it is kept but where it was published.
+fn left_out(source: &Source, large: &LeftOut) {
+    source.counters.received.add(1);
+    source.counters.dropped.add(Reason::Framing, 1);
+    source.counters.remains.keep(Reason::Framing, 1, std::iter::once(large.topic.as_bytes()));
+    let fields: [oplog::Field<'_>; 3] =
+        [("topic", &large.topic), ("bytes", &large.bytes), ("bytes_max", &MESSAGE_BYTES_MAX)];
+    oplog::limited("mqtt-too-large", Level::Error, "A message of MQTT is too large, it is left out", &fields);
 }
 
 /// Adds a message.
