@@ -10,6 +10,9 @@ const MANDATORY: u8 = 1;
 const KEPT: u8 = 2;
 const PASSING: u8 = 1;
 pub const ID_BYTES: usize = 12;
+/// Headers that are further routing keys to RabbitMQ, and have to be lists: values of a message decide
+/// nothing about that.
+const FOR_ROUTING: [&[u8]; 2] = [b"CC", b"BCC"];
 
 /// A message in its parts, as it waits: see [`flight::fields`].
 pub struct Message<'a> {
@@ -61,7 +64,7 @@ pub fn append(
     out.extend_from_slice(&(message.body.len() as u64).to_be_bytes());
     out.extend_from_slice(&PROPERTIES.to_be_bytes());
     let table = frame::begin_table(out);
-    for pair in flight::pairs(message.values) {
+    for pair in flight::pairs(message.values).filter(|pair| !FOR_ROUTING.contains(&pair.name)) {
         frame::text_in_table(out, pair.name, pair.value);
     }
     frame::end_table(out, table);

@@ -51,6 +51,8 @@ pub struct Plan {
     pub frame_max: u32,
     /// Seconds between signs of life; 0 is none.
     pub heartbeat: u16,
+    /// Each message has a routing key of its own.
+    pub keyed: bool,
 }
 
 /// A batch that has begun before messages may go.
@@ -187,8 +189,14 @@ impl AmqpSession {
     /// The server ends the channel or the connection.
     fn closed(&mut self, code: u16, text: &str) -> Loss {
         let why = format!("{code}: {text}");
-        // A message that is larger than the server takes.
-        self.is_at_fault = self.stage == Stage::Open && (code == 311 || text.contains("message size"));
+        let is_about_a_message = match code {
+            // It is larger than the server takes; one of its values is.
+            311 | 406 => true,
+            // Its routing key may not be written to, as RabbitMQ says it.
+            403 => self.plan.keyed && text.contains("access to topic "),
+            _ => false,
+        };
+        self.is_at_fault = self.stage == Stage::Open && is_about_a_message;
         match code {
             _ if self.is_at_fault => Loss::Broken(why),
             // Rights, names of hosts and exchanges, an exchange that is of another kind.
@@ -218,7 +226,7 @@ fn returned_id(payload: &[u8]) -> Result<&[u8], Malformed> {
 
 impl Session for AmqpSession {
     fn has_room(&self) -> bool {
-        self.tally.batches() + self.early.len() < BATCHES_MAX && self.held_bytes() < HELD_BYTES_MAX
+        self.tally.has_room(BATCHES_MAX, self.early.len()) && self.held_bytes() < HELD_BYTES_MAX
     }
 
     fn follow(&mut self, receipts: Vec<(usize, Receipt)>) {
@@ -329,6 +337,7 @@ pub(crate) fn read_anything(bytes: &[u8]) {
         channel_max: 0,
         frame_max: 0,
         heartbeat: 0,
+        keyed: true,
     };
     let plan = Arc::new(plan);
     for stage in [Stage::Start, Stage::Open] {

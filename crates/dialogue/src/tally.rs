@@ -29,11 +29,17 @@ struct Batch {
     begins: u64,
 }
 
+/// So many batches go alone once a server has ended a connection because of a message: only then it is
+/// certain which one that message is in.
+const ALONE: u32 = 16;
+
 /// Messages have numbers from 0 on, in the order in which their batches begin on a connection.
 #[derive(Default)]
 pub struct Tally {
     batches: VecDeque<Batch>,
     next: u64,
+    /// Batches that are still to go alone.
+    alone: u32,
 }
 
 impl Tally {
@@ -43,6 +49,12 @@ impl Tally {
 
     pub fn is_empty(&self) -> bool {
         self.batches.is_empty()
+    }
+
+    /// Whether another batch may begin, where `most` may be on the way, and so many `wait` that are not here
+    /// yet.
+    pub fn has_room(&self, most: usize, wait: usize) -> bool {
+        self.batches.len() + wait < if self.alone > 0 { 1 } else { most }
     }
 
     /// Messages that were not answered.
@@ -71,6 +83,7 @@ impl Tally {
         if batch.open == 0
             && let Some(batch) = self.batches.remove(at)
         {
+            self.alone = self.alone.saturating_sub(1);
             out.push((batch.id, batch.outcome()));
         }
     }
@@ -85,20 +98,25 @@ impl Tally {
             if batch.open > 0 {
                 return;
             }
+            self.alone = self.alone.saturating_sub(1);
             out.extend(self.batches.pop_front().map(|batch| (batch.id, batch.outcome())));
         }
     }
 
     /// The connection has ended, of whose bytes so many were sent: all batches are given back. What was
-    /// answered counts. `split`: the first batch without an answer is at fault.
-    pub fn lost(&mut self, fault: &Loss, (sent_to, split): (u64, bool), out: &mut Vec<(u32, Outcome)>) {
-        for (place, batch) in self.batches.drain(..).enumerate() {
+    /// answered counts. `at_fault`: a message without an answer is. With one batch on the way it is known
+    /// which one to halve; else they go again, each alone.
+    pub fn lost(&mut self, fault: &Loss, (sent_to, at_fault): (u64, bool), out: &mut Vec<(u32, Outcome)>) {
+        let split = at_fault && self.batches.len() == 1;
+        if at_fault {
+            self.alone = ALONE;
+        }
+        for batch in self.batches.drain(..) {
             let (Loss::Broken(why) | Loss::Refused(why)) = fault;
             let id = batch.id;
             let outcome = match fault {
                 _ if batch.open < batch.verdicts.len() => batch.judged(Some(Duration::ZERO)),
-                _ if split && place == 0 => Outcome::Split(why.clone()),
-                Loss::Broken(_) if split => Outcome::Away(why.clone()),
+                _ if split => Outcome::Split(why.clone()),
                 Loss::Refused(_) => Outcome::Hold(why.clone()),
                 Loss::Broken(_) if sent_to <= batch.begins => Outcome::Away(why.clone()),
                 Loss::Broken(_) => Outcome::Unknown(why.clone()),
@@ -181,10 +199,36 @@ mod tests {
             out.into_iter().map(|(_, outcome)| outcome).collect::<Vec<_>>()
         };
         let (unknown, away) = (Outcome::Unknown("gone".into()), Outcome::Away("gone".into()));
-        assert_eq!(lost(false, 40, false), [unknown, away.clone()]);
-        assert_eq!(lost(true, 60, false), [Outcome::Split("gone".into()), away]);
+        assert_eq!(lost(false, 40, false), [unknown.clone(), away.clone()]);
+        assert_eq!(lost(true, 40, false), [unknown, away], "nobody knows which one");
         let verdicts = vec![Verdict::Delivered, Verdict::Again];
         assert_eq!(lost(false, 0, true)[0], Outcome::Judged { verdicts, after: Some(Duration::ZERO) });
+    }
+
+    #[test]
+    fn the_batch_of_a_message_at_fault_is_found_alone_and_halved() {
+        let (mut tally, mut out) = (Tally::default(), Vec::new());
+        let fault = Loss::Broken("bad".into());
+        tally.begin(1, 1, 0);
+        assert!(tally.has_room(2, 0));
+        tally.begin(2, 1, 50);
+        tally.lost(&fault, (60, true), &mut out);
+        assert!(out.iter().all(|(_, outcome)| matches!(outcome, Outcome::Unknown(_))), "{out:?}");
+        // The first one was good.
+        out.clear();
+        tally.begin(3, 1, 0);
+        assert!(!tally.has_room(2, 0));
+        tally.judge(0, Judged::Delivered, &mut out);
+        tally.begin(4, 1, 50);
+        tally.lost(&fault, (60, true), &mut out);
+        assert_eq!(out, [(3, Outcome::Delivered), (4, Outcome::Split("bad".into()))]);
+        for number in 0..u64::from(ALONE) {
+            tally.begin(5, 1, 0);
+            assert!(!tally.has_room(2, 0));
+            tally.judge(number, Judged::Delivered, &mut out);
+        }
+        tally.begin(6, 1, 0);
+        assert!(tally.has_room(2, 0));
     }
 
     #[test]

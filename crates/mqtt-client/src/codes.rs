@@ -42,10 +42,28 @@ pub fn of_message(code: u8, fixed: bool) -> Judged {
     }
 }
 
+/// Whether the code of a DISCONNECT of MQTT 5 is about a message: malformed, too large, a topic or a text
+/// that is none. `fixed`: the topic is the same for all messages.
+pub fn is_about_a_message(code: u8, fixed: bool) -> bool {
+    matches!(code, 0x81 | 0x95 | 0x99) || code == 0x90 && !fixed
+}
+
 /// Of a DISCONNECT of MQTT 5.
 pub fn of_end(code: u8) -> Loss {
-    let why = format!("the server has ended the connection (reason {code:#04x})");
+    let text = match code {
+        0x81 => ": a malformed packet",
+        0x87 => ": not authorized",
+        0x8b => ": it is shutting down",
+        0x8e => ": another client has this client-id",
+        0x90 => ": topic name invalid",
+        0x95 => ": packet too large",
+        0x97 => ": quota exceeded",
+        0x99 => ": payload format invalid",
+        _ => "",
+    };
+    let why = format!("the server has ended the connection (reason {code:#04x}{text})");
     match code {
+        0x90 => Loss::Refused(why),
         0x87 | 0x8a | 0x8e | 0x9b | 0x9d => Loss::Refused(why),
         _ => Loss::Broken(why),
     }

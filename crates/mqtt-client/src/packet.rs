@@ -152,12 +152,19 @@ pub fn is_filter(filter: &str) -> bool {
     !filter.is_empty() && filter.len() <= usize::from(u16::MAX) && levels.iter().enumerate().all(is_level)
 }
 
-/// Whether messages can be published under that name.
+/// Levels of a topic that Mosquitto takes.
+const LEVELS_MAX: usize = 200;
+
+/// Whether messages can be published under that name. A server may end the connection because of characters
+/// that are not to be in a text (section 1.5.4): of control, and those that are none.
 pub fn is_topic(name: &[u8]) -> bool {
+    let is_none = |c: char| matches!(u32::from(c), 0xfdd0..=0xfdef) || u32::from(c) & 0xfffe == 0xfffe;
     let text = std::str::from_utf8(name);
     !name.is_empty()
         && name.len() <= usize::from(u16::MAX)
-        && text.is_ok_and(|text| !text.contains(['#', '+', '\0']))
+        && name.iter().filter(|byte| **byte == b'/').count() < LEVELS_MAX
+        && text
+            .is_ok_and(|text| !text.chars().any(|c| matches!(c, '#' | '+') || c.is_control() || is_none(c)))
 }
 
 /// Reads what a body is made of, from the front.
@@ -280,6 +287,11 @@ mod tests {
             assert_eq!(is_topic(name.as_bytes()), expected, "{name}");
         }
         assert!(!is_topic(b"\xff") && !is_topic(&[b'a'; 65_536]));
+        for text in ["a\tb", "a\u{7f}", "a\u{85}", "\u{fffe}", "\u{1ffff}", "\u{fdd0}"] {
+            assert!(!is_topic(text.as_bytes()), "{text:?}");
+        }
+        assert!(is_topic("\u{fffd}\u{e000}".as_bytes()));
+        assert!(is_topic("/".repeat(199).as_bytes()) && !is_topic("/".repeat(200).as_bytes()));
     }
 
     #[test]

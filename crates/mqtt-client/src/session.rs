@@ -92,6 +92,8 @@ pub struct MqttSession {
     done: Vec<(u32, Outcome)>,
     /// Of the batch that begins next.
     followed: Vec<(usize, Receipt)>,
+    /// The server has ended the connection because of a message.
+    is_at_fault: bool,
 }
 
 impl MqttSession {
@@ -113,6 +115,7 @@ impl MqttSession {
             asked: false,
             done: Vec::new(),
             followed: Vec::new(),
+            is_at_fault: false,
         }
     }
 
@@ -176,8 +179,17 @@ impl MqttSession {
             PUBACK | PUBREC | PUBCOMP if self.is_open => {
                 self.answered(packet.kind, &mut rest, out).map_err(|Malformed| foreign())
             }
-            DISCONNECT => Err(codes::of_end(rest.u8().unwrap_or(0))),
+            DISCONNECT => Err(self.ended(rest.u8().unwrap_or(0))),
             _ => Err(foreign()),
+        }
+    }
+
+    /// The server of MQTT 5 says why it ends the connection.
+    fn ended(&mut self, code: u8) -> Loss {
+        self.is_at_fault = self.is_open && codes::is_about_a_message(code, self.plan.topic.is_some());
+        match codes::of_end(code) {
+            Loss::Refused(why) if self.is_at_fault => Loss::Broken(why),
+            loss => loss,
         }
     }
 
@@ -208,7 +220,7 @@ fn foreign() -> Loss {
 
 impl Session for MqttSession {
     fn has_room(&self) -> bool {
-        self.tally.batches() < BATCHES_MAX && self.held_bytes() < HELD_BYTES_MAX
+        self.tally.has_room(BATCHES_MAX, 0) && self.held_bytes() < HELD_BYTES_MAX
     }
 
     fn follow(&mut self, receipts: Vec<(usize, Receipt)>) {
@@ -273,7 +285,8 @@ impl Session for MqttSession {
 
     fn lost(&mut self, fault: &Loss, out: &mut Vec<(u32, Outcome)>) {
         out.append(&mut self.done);
-        self.tally.lost(fault, (self.packets.sent_to(), false), out);
+        let at_fault = std::mem::take(&mut self.is_at_fault);
+        self.tally.lost(fault, (self.packets.sent_to(), at_fault), out);
         self.packets.clear();
         self.waiting.clear();
         self.away.clear();

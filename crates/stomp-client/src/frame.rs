@@ -11,6 +11,7 @@ pub struct Malformed;
 pub struct Frame<'a> {
     pub command: &'a [u8],
     headers: &'a [u8],
+    pub body: &'a [u8],
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -43,7 +44,7 @@ pub fn frame(bytes: &[u8]) -> Result<Option<(Frame<'_>, usize)>, Malformed> {
     if command.is_empty() || !command.iter().all(u8::is_ascii_uppercase) {
         return Err(Malformed);
     }
-    let frame = Frame { command, headers };
+    let mut frame = Frame { command, headers, body: &[] };
     let length = match frame.header("content-length") {
         Some(length) => length.trim().parse::<usize>().map_err(|_| Malformed)?,
         None => match window.get(body..).unwrap_or_default().iter().position(|byte| *byte == 0) {
@@ -52,7 +53,10 @@ pub fn frame(bytes: &[u8]) -> Result<Option<(Frame<'_>, usize)>, Malformed> {
         },
     };
     match body.checked_add(length).map(|end| (end, window.get(end))) {
-        Some((end, Some(0))) => Ok(Some((frame, skipped + end + 1))),
+        Some((end, Some(0))) => {
+            frame.body = window.get(body..end).unwrap_or_default();
+            Ok(Some((frame, skipped + end + 1)))
+        }
         Some((end, None)) if end < FRAME_BYTES_MAX => too_long,
         _ => Err(Malformed),
     }
@@ -104,6 +108,7 @@ mod tests {
             let Ok(Some((found, length))) = frame(with_more.as_bytes()) else { panic!("{text:?}") };
             assert_eq!((found.command, length), (command.as_bytes(), text.len()), "{text:?}");
             assert_eq!(found.header("message").as_deref(), message, "{text:?}");
+            assert_eq!(found.body, if message.is_some() { &b"a\0b"[..] } else { b"" }, "{text:?}");
             for cut in 0..text.len() {
                 assert_eq!(frame(&text.as_bytes()[..cut]), Ok(None), "{:?}", &text[..cut]);
             }

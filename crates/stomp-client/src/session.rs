@@ -10,6 +10,15 @@ use std::time::Instant;
 const BATCHES_MAX: usize = 4;
 /// Bytes of messages on the way, beyond which no batch is begun.
 const HELD_BYTES_MAX: usize = 32 << 20;
+/// Characters of an error that the log and the dead letters show.
+const WORDS_MAX: usize = 300;
+/// Headers that would be about the frame and not about the message: a transaction that nobody has begun, a
+/// receipt that nobody waits for, the name that a server gives. Values of these names do not go.
+const OF_FRAMES: [&[u8]; 3] = [b"transaction", b"receipt", b"message-id"];
+/// What servers (RabbitMQ, ActiveMQ) say where a message is at fault: its size, a value of it. Anything else
+/// may be about its destination.
+const ABOUT_A_MESSAGE: [&str; 5] =
+    ["precondition_failed", "Invalid header", "Bad transaction", "Processing error", "was exceeded"];
 
 /// How it is spoken to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +45,8 @@ pub struct StompSession {
     done: Vec<(u32, Outcome)>,
     /// Of the batch that begins next.
     followed: Vec<(usize, Receipt)>,
+    /// The server has ended the connection because of a message.
+    is_at_fault: bool,
 }
 
 impl StompSession {
@@ -49,6 +60,7 @@ impl StompSession {
             unanswered: Unanswered::default(),
             done: Vec::new(),
             followed: Vec::new(),
+            is_at_fault: false,
         }
     }
 
@@ -70,7 +82,7 @@ impl StompSession {
             frame::header(out, b"receipt", number.to_string().as_bytes());
         }
         frame::header(out, b"content-length", body.len().to_string().as_bytes());
-        for pair in flight::pairs(values) {
+        for pair in flight::pairs(values).filter(|pair| !OF_FRAMES.contains(&pair.name)) {
             frame::header(out, pair.name, pair.value);
         }
         out.push(b'\n');
@@ -90,13 +102,24 @@ impl StompSession {
             }
             // The server ends the connection with it.
             b"ERROR" => {
-                let why = frame.header("message").unwrap_or_else(|| "the server refuses".to_owned());
-                return Err(Loss::Refused(why.chars().take(300).collect()));
+                let why = words(frame);
+                let is_about_a_message = ABOUT_A_MESSAGE.iter().any(|text| why.contains(text));
+                self.is_at_fault = self.is_open && !self.tally.is_empty() && is_about_a_message;
+                return Err(if self.is_at_fault { Loss::Broken(why) } else { Loss::Refused(why) });
             }
             _ => return Err(foreign()),
         }
         Ok(())
     }
+}
+
+/// The server's words: what it calls the error, and the first line of what it says of it.
+fn words(frame: &Frame<'_>) -> String {
+    let name = frame.header("message").unwrap_or_else(|| "the server refuses".to_owned());
+    let more = String::from_utf8_lossy(frame.body);
+    let more = more.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let all = if more.is_empty() || more == name { name } else { format!("{name}: {more}") };
+    all.chars().map(|c| if c.is_control() { ' ' } else { c }).take(WORDS_MAX).collect()
 }
 
 fn foreign() -> Loss {
@@ -105,7 +128,7 @@ fn foreign() -> Loss {
 
 impl Session for StompSession {
     fn has_room(&self) -> bool {
-        self.tally.batches() < BATCHES_MAX && self.held_bytes() < HELD_BYTES_MAX
+        self.tally.has_room(BATCHES_MAX, 0) && self.held_bytes() < HELD_BYTES_MAX
     }
 
     fn follow(&mut self, receipts: Vec<(usize, Receipt)>) {
@@ -170,7 +193,8 @@ impl Session for StompSession {
 
     fn lost(&mut self, fault: &Loss, out: &mut Vec<(u32, Outcome)>) {
         out.append(&mut self.done);
-        self.tally.lost(fault, (self.frames.sent_to(), false), out);
+        let at_fault = std::mem::take(&mut self.is_at_fault);
+        self.tally.lost(fault, (self.frames.sent_to(), at_fault), out);
         self.frames.clear();
         self.unanswered.clear();
         self.is_open = false;

@@ -6,7 +6,16 @@ fn plan(declared: Option<&str>) -> Arc<Plan> {
     let exchange = Exchange { name: "logs".into(), declared: declared.map(str::to_owned) };
     let login = Login::Plain { user: "me".into(), password: "secret".into() };
     let vhost = "/".to_owned();
-    Arc::new(Plan { login, vhost, exchange, persistent: true, channel_max: 0, frame_max: 0, heartbeat: 2 })
+    Arc::new(Plan {
+        login,
+        vhost,
+        exchange,
+        persistent: true,
+        channel_max: 0,
+        frame_max: 0,
+        heartbeat: 2,
+        keyed: true,
+    })
 }
 
 fn method(channel: u16, method: frame::Method, arguments: &[u8]) -> Vec<u8> {
@@ -139,19 +148,59 @@ fn a_refused_login_holds() {
     assert_eq!(out, [(1, Outcome::Hold("403: ACCESS_REFUSED".into()))]);
 }
 
-#[test]
-fn a_message_that_is_too_large_is_looked_for() {
-    let mut session = AmqpSession::new(plan(None));
+/// What becomes of two messages when the server closes the channel with these words.
+fn closed_with(keyed: bool, code: u16, text: &str) -> Vec<(u32, Outcome)> {
+    let plan = Plan { keyed, ..Plan::clone(&plan(None)) };
+    let mut session = AmqpSession::new(Arc::new(plan));
     opened(&mut session);
     begin(&mut session, 1, &["a", "b"]);
     said(&mut session);
-    let text = b"\x01\x96\x2fPRECONDITION_FAILED - message size 9 larger than\0\x3c\0\x28";
+    let mut words = code.to_be_bytes().to_vec();
+    frame::short(&mut words, text.as_bytes());
+    words.extend_from_slice(b"\0\x3c\0\x28");
     let mut out = Vec::new();
-    let Err(fault) = session.hear(&method(1, frame::CHANNEL_CLOSE, text), &mut out) else {
+    let Err(fault) = session.hear(&method(1, frame::CHANNEL_CLOSE, &words), &mut out) else {
         panic!("a fault")
     };
     session.lost(&fault, &mut out);
-    assert!(matches!(out.as_slice(), [(1, Outcome::Split(_))]), "{out:?}");
+    out
+}
+
+#[test]
+fn a_message_that_the_server_cannot_take_is_looked_for() {
+    let refused = "ACCESS_REFUSED - access to topic 'b' in exchange 'logs' refused";
+    for (code, text) in [
+        (311, "CONTENT_TOO_LARGE"),
+        (406, "PRECONDITION_FAILED - message size 9 larger than"),
+        (406, "PRECONDITION_FAILED - invalid message"),
+        (403, refused),
+    ] {
+        let out = closed_with(true, code, text);
+        assert!(matches!(out.as_slice(), [(1, Outcome::Split(_))]), "{text}: {out:?}");
+    }
+    // With the same key for all it is not a message; and an exchange is none.
+    for (keyed, code, text) in
+        [(false, 403, refused), (true, 403, "ACCESS_REFUSED"), (true, 404, "NOT_FOUND")]
+    {
+        let out = closed_with(keyed, code, text);
+        assert!(matches!(out.as_slice(), [(1, Outcome::Hold(_))]), "{text}: {out:?}");
+    }
+}
+
+#[test]
+fn values_are_no_routing_keys() {
+    let mut values = Vec::new();
+    for name in [&b"A"[..], b"CC", b"BCC", b"B"] {
+        // A text.
+        values.push(0);
+        flight::put_field(&mut values, name);
+        flight::put_field(&mut values, b"x@y");
+    }
+    let message = Message { routing_key: b"", id: &[0; 12], values: &values, body: b"" };
+    let mut out = Vec::new();
+    publish::append(&mut out, b"logs", true, &message, 4096).expect("it fits");
+    let has = |name: &[u8]| out.windows(name.len()).any(|part| part == name);
+    assert!(has(b"\x01AS") && has(b"\x01BS") && !has(b"CC"));
 }
 
 #[test]

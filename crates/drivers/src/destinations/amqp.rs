@@ -107,7 +107,8 @@ fn build(
     let mut batching = Batching::read(&mut r)?;
     let (body, routing_key) = (r.template_or("body", "")?, r.template_or("routing-key", "")?);
     let values = read_or_usual(&[], &mut r)?;
-    let plan = plan(&mut r)?;
+    let keyed = routing_key.literal().is_none();
+    let plan = plan(keyed, &mut r)?;
     let dial = Arc::new(dial(s, Where::read(s, r.diags)?, r.diags)?);
     let mut writer = Writer::new(body, cx.identity);
     writer.parts = Some(Fields::with_id(vec![routing_key], vec![values]));
@@ -124,7 +125,7 @@ fn build(
     Ok(DestinationDriver { key, destination })
 }
 
-fn plan(r: &mut Reading<'_>) -> Result<Plan, Reported> {
+fn plan(keyed: bool, r: &mut Reading<'_>) -> Result<Plan, Reported> {
     let s = r.s;
     let text = |name: &str| s.text(name).unwrap_or_default().to_owned();
     let number = |name: &str| s.int(name).and_then(|n| u32::try_from(n).ok()).unwrap_or_default();
@@ -151,5 +152,6 @@ fn plan(r: &mut Reading<'_>) -> Result<Plan, Reported> {
         channel_max: number("max-channel") as u16,
         frame_max: number("frame-size"),
         heartbeat: number("heartbeat") as u16,
+        keyed,
     })
 }

@@ -28,7 +28,7 @@ fn what_is_sent_is_read_back_in_order_with_its_headers() {
     feed(lab.port("in"), 0, 5000);
     penstock.wait_settled(5000).assert_nothing_lost();
     assert_in_order(&server.take("logs", "body.decode()"), 5000);
-    let more = "value-pairs(pair(\"host\" \"$HOST\") pair(\"pid\" \"$PID\")) persistent(no) heartbeat(1)";
+    let more = "value-pairs(pair(\"host\" \"$HOST\") pair(\"pid\" \"$PID\") pair(\"CC\" \"me@here\")) persistent(no) heartbeat(1)";
     penstock.reload_with(
         &lab,
         &config(server.amqp, &format!("{options} {more}")).replace("value-pairs(scope(none))", ""),

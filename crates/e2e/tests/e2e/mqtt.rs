@@ -49,13 +49,14 @@ fn topics_are_templates_and_one_that_is_none_falls_back() {
     let mut penstock = Penstock::start(&lab, &config(server.port(), options));
     let mut sender = Sender::tcp(lab.port("in"));
     sender.raw(
-        "<13>Nov 11 01:02:03 h one: é\n<13>Nov 11 01:02:03 h a+b: b\n<13>Nov 11 01:02:03 h two: c\n"
+        "<13>Nov 11 01:02:03 h one: é\n<13>Nov 11 01:02:03 h a+b: b\n<13>Nov 11 01:02:03 h a\u{1}b: d\n\
+         <13>Nov 11 01:02:03 h two: c\n"
             .as_bytes(),
     );
     sender.finish();
-    penstock.wait_settled(3).assert_nothing_lost();
+    penstock.wait_settled(4).assert_nothing_lost();
     assert_eq!(heard(&server, "of/one", 1), ["é"]);
-    assert_eq!(heard(&server, "other", 1), ["b"]);
+    assert_eq!(heard(&server, "other", 2), ["b", "d"]);
     assert_eq!(heard(&server, "of/two", 1), ["c"]);
 }
 

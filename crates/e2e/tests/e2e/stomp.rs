@@ -1,7 +1,9 @@
 //! `stomp()` with a real RabbitMQ, read back over AMQP with a client of another hand: where there is
 //! none, these are skipped.
 
-use crate::answered::{self, Cut, assert_in_order, feed, reloaded_under_load, server_killed_under_load};
+use crate::answered::{
+    self, Cut, assert_all, assert_in_order, feed, reloaded_under_load, server_killed_under_load,
+};
 use testkit::rabbitmq::{MISSING, Rabbitmq};
 use testkit::{Lab, Penstock, Proxy, Sender, skip};
 
@@ -70,4 +72,23 @@ fn a_reload_under_load_keeps_what_is_on_the_way() {
     let proxy = Proxy::to(server.stomp);
     let config = config(proxy.port(), "password(\"guest\") destination(\"/queue/logs\")");
     reloaded_under_load(&lab, &config, &behind(server, proxy));
+}
+
+/// What a value says to the server, it refuses.
+#[test]
+fn one_bad_message_is_one_dead_letter() {
+    let lab = Lab::new();
+    let Some(server) = Rabbitmq::start(&lab, None) else { return skip(MISSING) };
+    let options = "password(\"guest\") destination(\"/queue/logs\") value-pairs(pair(\"priority\" \"$PID\"))";
+    let mut penstock = Penstock::start(&lab, &config(server.stomp, options));
+    let port = lab.port("in");
+    feed(port, 0, 500);
+    let mut sender = Sender::tcp(port);
+    sender.raw(b"<13>Nov 11 01:02:03 h app[x]: no number\n");
+    sender.finish();
+    feed(port, 500, 999);
+    let ledger = penstock.wait_settled(1000);
+    assert_eq!((ledger.dropped(), ledger.dropped_for("refused")), (1, 1));
+    ledger.assert_balanced();
+    assert_all(&server.take("logs", "body.decode()"), 999);
 }

@@ -116,6 +116,24 @@ fn a_refused_login_holds_and_what_is_lost_is_given_back() {
 }
 
 #[test]
+fn a_message_that_ends_the_connection_is_looked_for() {
+    for (topic, code, is_found) in
+        [(None, 0x95, true), (None, 0x90, true), (Some("t"), 0x90, false), (None, 0x8b, false)]
+    {
+        let mut session = session(Version::Five, Quality::AtLeastOnce, topic);
+        session.open();
+        said(&mut session);
+        hears(&mut session, b"\x20\x03\0\0\0");
+        begin(&mut session, 1, &["a", "b"]);
+        said(&mut session);
+        let mut out = Vec::new();
+        let Err(fault) = session.hear(&[0xe0, 2, code, 0], &mut out) else { panic!("a fault") };
+        session.lost(&fault, &mut out);
+        assert_eq!(matches!(out.as_slice(), [(1, Outcome::Split(_))]), is_found, "{code:#x}: {out:?}");
+    }
+}
+
+#[test]
 fn signs_of_life() {
     let mut session = session(Version::Three, Quality::AtLeastOnce, None);
     session.open();

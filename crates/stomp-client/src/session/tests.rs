@@ -94,5 +94,39 @@ fn an_error_holds() {
     let said = "ERROR\nmessage:Bad CONNECT\ncontent-length:2\n\nno\0";
     let Err(fault) = session.hear(said.as_bytes(), &mut out) else { panic!("a fault") };
     session.lost(&fault, &mut out);
-    assert_eq!(out, [(1, Outcome::Hold("Bad CONNECT".into()))]);
+    assert_eq!(out, [(1, Outcome::Hold("Bad CONNECT: no".into()))]);
+}
+
+#[test]
+fn a_message_that_the_server_cannot_take_is_looked_for() {
+    for (words, is_found) in [
+        ("ERROR\nmessage:precondition_failed\n\nmessage size 9 is larger\n\0", true),
+        ("ERROR\nmessage:not_found\n\nno exchange\n\0", false),
+    ] {
+        let mut session = session(true);
+        opened(&mut session);
+        begin(&mut session, 1, 2);
+        said(&mut session);
+        let mut out = Vec::new();
+        let Err(fault) = session.hear(words.as_bytes(), &mut out) else { panic!("a fault") };
+        session.lost(&fault, &mut out);
+        assert_eq!(matches!(out.as_slice(), [(1, Outcome::Split(_))]), is_found, "{out:?}");
+        assert_eq!(matches!(out.as_slice(), [(1, Outcome::Hold(_))]), !is_found, "{out:?}");
+    }
+}
+
+#[test]
+fn values_of_a_message_say_nothing_about_its_frame() {
+    let mut session = session(false);
+    opened(&mut session);
+    let (mut message, mut values) = (Vec::new(), Vec::new());
+    for name in ["message-id", "other", "receipt", "transaction"] {
+        flight::put_pair(&mut values, name, record_kind(), b"x");
+    }
+    flight::begin_fields(&mut message, 1);
+    flight::put_field(&mut message, &values);
+    let messages = [message.as_slice()];
+    session.begin(1, &Part { messages: &messages, bytes: 9, key: &[], number: None, numbers: &[] });
+    let expected = "SEND\ndestination:/queue/a\npersistent:true\ncontent-length:0\nother:x\n\n\0";
+    assert_eq!(said(&mut session), expected);
 }
