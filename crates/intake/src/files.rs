@@ -8,6 +8,7 @@ mod followed;
 mod identity;
 mod pace;
 mod port;
+mod readers;
 mod roster;
 mod saves;
 mod seam;

@@ -9,7 +9,9 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+mod astray;
 
 /// `monitor-method()`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +72,14 @@ pub struct Watch {
     by_path: HashMap<PathBuf, i32>,
     /// Those of files.
     links: HashSet<PathBuf>,
+    /// Links that lead nowhere now.
+    dangling: HashSet<PathBuf>,
+    /// Paths that are still to be looked at, see [`Watch::led_astray`].
+    unseen: Vec<PathBuf>,
+    /// When some were looked at last.
+    seen: Instant,
+    /// Which file systems count as shared with other machines is asked for each folder.
+    asks: bool,
     /// Modifications of files in folders are told.
     modifications: bool,
     failed: bool,
@@ -86,7 +96,7 @@ impl Watch {
         let poll = match method {
             Method::Poll => true,
             Method::Inotify => false,
-            Method::Auto => rustix::fs::statfs(base).is_ok_and(|fs| SHARED.contains(&fs.f_type)),
+            Method::Auto => is_shared(base),
         };
         let inotify = match poll {
             true => None,
@@ -109,6 +119,10 @@ impl Watch {
             watched: HashMap::new(),
             by_path: HashMap::new(),
             links: HashSet::new(),
+            dangling: HashSet::new(),
+            unseen: Vec::new(),
+            seen: Instant::now(),
+            asks: method == Method::Auto,
             modifications: true,
             failed: false,
             bare: false,
@@ -144,7 +158,8 @@ impl Watch {
         }
     }
 
-    /// Watches a folder. `false` when it is not there, or cannot be watched: then it has to be looked at.
+    /// Watches a folder. `false` when it is not there, or cannot be watched: then it has to be looked at. So
+    /// it is with one that others change, unseen by the kernel.
     pub fn folder(&mut self, path: &Path) -> bool {
         let modify = if self.modifications { WatchFlags::MODIFY } else { WatchFlags::empty() };
         let flags = modify
@@ -156,27 +171,42 @@ impl Watch {
             | WatchFlags::DELETE_SELF
             | WatchFlags::MOVE_SELF
             | WatchFlags::ONLYDIR;
-        self.add(path, flags)
+        self.add(path, flags) && !(self.asks && !self.polls() && is_shared(path))
     }
 
-    /// Watches the file that a link leads to: its folder is another one.
-    pub fn link(&mut self, path: &Path) {
-        if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
-            self.links.insert(path.to_owned());
-            self.add(path, WatchFlags::MODIFY | WatchFlags::MOVE_SELF | WatchFlags::DELETE_SELF);
+    /// Watches the file that a link leads to: its folder is another one. `false` when there is no such link,
+    /// or it leads nowhere.
+    pub fn link(&mut self, path: &Path) -> bool {
+        self.dangling.remove(path);
+        if !std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+            if self.links.remove(path) {
+                self.unwatch(path);
+            }
+            return false;
         }
+        self.links.insert(path.to_owned());
+        let leads = self.add(path, WatchFlags::MODIFY | WatchFlags::MOVE_SELF | WatchFlags::DELETE_SELF);
+        if !leads {
+            self.dangling.insert(path.to_owned());
+        }
+        leads
     }
 
     fn add(&mut self, path: &Path, flags: WatchFlags) -> bool {
         let Some(fd) = &self.inotify else { return true };
         match inotify::add_watch(fd, path, flags) {
             Ok(number) => {
-                let told_as = if self.bare && path == Path::new(".") { Path::new("") } else { path };
-                self.watched.insert(number, told_as.to_owned());
+                if self.by_path.get(path).is_some_and(|before| *before != number) {
+                    self.unwatch(path);
+                }
+                self.watched.insert(number, self.told_as(path));
                 self.by_path.insert(path.to_owned(), number);
                 true
             }
-            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => false,
+            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => {
+                self.unwatch(path);
+                false
+            }
             Err(error) => {
                 if !std::mem::replace(&mut self.failed, true) {
                     oplog::error(
@@ -187,6 +217,24 @@ impl Watch {
                 false
             }
         }
+    }
+
+    /// What the path led to is not watched any more, unless under another path.
+    fn unwatch(&mut self, path: &Path) {
+        let Some(number) = self.by_path.remove(path) else { return };
+        if self.watched.get(&number) != Some(&self.told_as(path)) {
+            return;
+        }
+        self.watched.remove(&number);
+        if let Some(fd) = &self.inotify {
+            // One that is gone is not watched anyway.
+            let _ = inotify::remove_watch(fd, number);
+        }
+    }
+
+    /// How events name a watched path.
+    fn told_as(&self, path: &Path) -> PathBuf {
+        if self.bare && path == Path::new(".") { PathBuf::new() } else { path.to_owned() }
     }
 
     /// What has happened since the last call, and whether there may be more.
@@ -293,6 +341,11 @@ impl Watch {
         self.inotify = Some(fd);
         more
     }
+}
+
+/// Whether others may change what is there, unseen by the kernel.
+fn is_shared(path: &Path) -> bool {
+    rustix::fs::statfs(path).is_ok_and(|fs| SHARED.contains(&fs.f_type))
 }
 
 fn event_bytes(name: Option<&CStr>) -> usize {

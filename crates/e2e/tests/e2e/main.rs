@@ -33,6 +33,7 @@ mod explain_where;
 mod fifos;
 mod files;
 mod files_many;
+mod files_moved;
 mod filterx;
 mod golden;
 mod graph;

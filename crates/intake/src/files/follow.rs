@@ -1,36 +1,22 @@
 //! The watcher of one source: hears of its files, keeps the roster, gives each file a reader on a worker.
 
-use super::followed::{Ended, Followed};
-use super::identity::FileId;
 use super::pace::Pace;
-use super::port::{FilePort, Parts, PortOptions};
-use super::roster::{Opener, Roster, RosterOptions};
-use super::tail::{Begin, Tail, TailOptions};
+use super::port::PortOptions;
+use super::readers::Readers;
+use super::roster::{Roster, RosterOptions};
+use super::tail::TailOptions;
 use super::wanted::{Listed, Wanted};
 use crate::inotify::{Event, Method, Watch};
 use crate::listener::register;
 use diag::Fault;
+use engine::Shared;
 use engine::source::Source;
-use engine::worker::{After, MakePort, Port, PortContext};
-use engine::{Shared, Wake, WorkerHandle};
+use engine::worker::{After, Port, PortContext};
 use mio::unix::SourceFd;
-use parking_lot::Mutex;
-use record::{Context, NameId, Peer, Seed, Transport};
-use std::fs::File;
-use std::hash::BuildHasher;
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Readers a worker is given at once: waking it for each would cost more than the small files among them.
-const OPENED_MAX: usize = 64;
-
-/// The allocator of a thread that is not the first takes memory from the system page by page, a call for
-/// each, unless it is asked for more at once: before so many readers it is, for as much as they need.
-const ROOM_READERS: u64 = 24;
-const ROOM_BYTES: usize = 96 * 1024;
 
 /// Rounds until it is known from how many files something is read between two: one reads, one asks.
 const FIRST_ROUNDS: u8 = 2;
@@ -72,15 +58,7 @@ impl Following {
         };
         let pace = Pace::new(self.period);
         let roster = Roster::new(options, shared.state());
-        let readers = Readers {
-            following: Arc::clone(self),
-            workers: shared.workers().to_vec(),
-            source: Arc::clone(source),
-            ended: Arc::default(),
-            spread: Seed::default(),
-            opened: shared.workers().iter().map(|_| Vec::new()).collect(),
-            count: 0,
-        };
+        let readers = Readers::new(Arc::clone(self), shared, source);
         worker.add(move |token, cx| {
             for fd in watch.descriptors() {
                 register(&fd.as_raw_fd(), cx.handle.registry(), token)?;
@@ -104,85 +82,6 @@ impl Following {
             Ok(Box::new(port))
         });
         Ok(())
-    }
-}
-
-/// Makes readers.
-struct Readers {
-    following: Arc<Following>,
-    workers: Vec<WorkerHandle>,
-    source: Arc<Source>,
-    ended: Arc<EndedReaders>,
-    /// Which worker gets which file.
-    spread: Seed,
-    /// For each worker the readers it is given next.
-    opened: Vec<Vec<MakePort>>,
-    /// Readers that were made.
-    count: u64,
-}
-
-impl Readers {
-    fn begin(&mut self) {
-        for (worker, opened) in self.workers.iter().zip(&mut self.opened) {
-            worker.add_all(opened.drain(..));
-        }
-    }
-}
-
-/// Readers that have ended since the watcher looked.
-#[derive(Default)]
-struct EndedReaders {
-    ids: Mutex<Vec<FileId>>,
-    watcher: Mutex<Option<Arc<dyn Wake>>>,
-}
-
-impl Ended for EndedReaders {
-    fn ended(&self, id: FileId) {
-        self.ids.lock().push(id);
-        let watcher = self.watcher.lock().clone();
-        if let Some(watcher) = watcher {
-            watcher.wake();
-        }
-    }
-}
-
-impl Opener for Readers {
-    fn open(&mut self, file: File, path: &Arc<Path>, begin: Begin, followed: &Arc<Followed>) {
-        self.count += 1;
-        // The first ones may be all there are.
-        if self.count.is_multiple_of(ROOM_READERS) {
-            drop(std::hint::black_box(Vec::<u8>::with_capacity(ROOM_BYTES)));
-        }
-        let following = &self.following;
-        let at = self.spread.hash_one(followed.id) as usize % self.workers.len().max(1);
-        let (Some(opened), Ok(tail)) = (self.opened.get_mut(at), Tail::new(file, begin, &following.tail))
-        else {
-            return self.ended.ended(followed.id);
-        };
-        let context = Context {
-            source: Arc::clone(&following.group),
-            peer: Peer::Local,
-            host_from: Arc::clone(&following.local_name),
-            transport: Transport("local+file"),
-            ip_protocol: 0,
-            values: vec![(NameId::FILE_NAME, path.as_os_str().as_bytes().into())],
-        };
-        // From now on a restart finds the file, under whatever name; written with the others of this turn.
-        followed.tracker.note(tail.position());
-        let parts = Parts {
-            tail,
-            path: Arc::clone(path),
-            followed: Arc::clone(followed),
-            context: Arc::new(context),
-            source: Arc::clone(&self.source),
-            options: Arc::clone(&following.port),
-            ended: Arc::clone(&self.ended) as Arc<dyn Ended>,
-        };
-        oplog::verbose("Following a file", &[("filename", &path.display())]);
-        opened.push(Box::new(move |token, cx| Ok(Box::new(FilePort::new(parts, cx, token)))));
-        if opened.len() >= OPENED_MAX {
-            self.begin();
-        }
     }
 }
 
@@ -213,7 +112,9 @@ impl FollowPort {
         let mut folder = |path: &Path| *incomplete |= !watch.folder(path);
         self.roster.wanted().list(below, &mut |listed| found.push(listed), &mut folder);
         if !self.watch.polls() {
-            found.iter().filter(|listed| !listed.is_file).for_each(|listed| self.watch.link(&listed.path));
+            for listed in found.iter().filter(|listed| !listed.is_file) {
+                self.watch.link(&listed.path);
+            }
         }
         found
     }
@@ -359,6 +260,7 @@ impl Port for FollowPort {
         if self.more || self.pace.is_step(now) && !self.roster.turns().is_under_way() {
             self.take_events();
         }
+        self.incomplete |= self.watch.led_astray(now);
         let is_due = self.pace.is_due(now) && !self.roster.turns().is_under_way();
         let busy = is_due && self.round(now);
         self.roster.turns().wake_some();
@@ -382,7 +284,12 @@ impl Port for FollowPort {
     }
 
     fn retry(&self) -> bool {
-        self.incomplete || self.lost || self.roster.is_starved() || self.pace.is_paused()
+        // It is looked where the paths lead.
+        !self.watch.polls()
+            || self.incomplete
+            || self.lost
+            || self.roster.is_starved()
+            || self.pace.is_paused()
     }
 
     fn closed(&mut self, cx: &mut PortContext) {

@@ -56,3 +56,51 @@ fn the_halves_of_a_renaming_stay_together() {
     let wanted = |n: &usize| whole.contains(&(path(*n, "").as_path(), path(*n, ".1").as_path()));
     assert_eq!((0..FILES).find(|n| !wanted(n)), None);
 }
+
+#[test]
+fn paths_that_lead_elsewhere_are_followed() {
+    let dir = tempfile::tempdir().expect("folder");
+    let (base, link) = (dir.path().join("above/folder"), dir.path().join("link"));
+    let made = |name: &str| {
+        std::fs::create_dir_all(&base).expect("folder");
+        std::fs::write(base.join(name), "x").expect("write");
+    };
+    made("a");
+    let mut watch = Watch::new(Method::Inotify, &base, Duration::from_secs(1)).expect("inotify");
+    assert!(watch.folder(&base));
+    let mut later = Instant::now();
+    let mut look = |watch: &mut Watch| {
+        later += Duration::from_secs(1);
+        watch.led_astray(later)
+    };
+    assert!(!look(&mut watch));
+    // The folder above has another name, and there is another one.
+    std::fs::rename(dir.path().join("above"), dir.path().join("old")).expect("rename");
+    made("b");
+    assert!(look(&mut watch) && !look(&mut watch));
+    all(&mut watch);
+    std::fs::write(dir.path().join("old/folder/a"), "y").expect("write");
+    std::fs::write(base.join("b"), "y").expect("write");
+    assert_eq!(all(&mut watch), [Event::Modified(base.join("b"))]);
+    // It is gone: that has to be said, since nobody is told when it comes again.
+    std::fs::rename(dir.path().join("above"), dir.path().join("older")).expect("rename");
+    assert!(look(&mut watch) && !look(&mut watch) && !watch.folder(&base));
+    made("c");
+    assert!(watch.folder(&base));
+    // A link that leads nowhere, then somewhere, then elsewhere by another link on the way.
+    std::os::unix::fs::symlink("way/file", &link).expect("link");
+    assert!(!watch.link(&link) && !look(&mut watch));
+    std::fs::create_dir_all(dir.path().join("one")).expect("folder");
+    std::fs::create_dir_all(dir.path().join("two")).expect("folder");
+    std::fs::write(dir.path().join("one/file"), "x").expect("write");
+    std::fs::write(dir.path().join("two/file"), "x").expect("write");
+    std::os::unix::fs::symlink("one", dir.path().join("way")).expect("link");
+    assert!(look(&mut watch) && !look(&mut watch));
+    std::fs::remove_file(dir.path().join("way")).expect("remove");
+    std::os::unix::fs::symlink("two", dir.path().join("way")).expect("link");
+    assert!(look(&mut watch) && !look(&mut watch));
+    all(&mut watch);
+    std::fs::write(dir.path().join("one/file"), "y").expect("write");
+    std::fs::write(dir.path().join("two/file"), "y").expect("write");
+    assert_eq!(all(&mut watch), [Event::Modified(link)]);
+}

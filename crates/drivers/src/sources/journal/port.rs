@@ -104,7 +104,8 @@ impl JournalPort {
         let Some(reading) = &mut self.reading else { return false };
         let (events, more) = self.watch.events();
         let moved = |event: &Event| !matches!(event, Event::Modified(_));
-        if self.incomplete || events.iter().any(moved) {
+        let astray = self.watch.led_astray(Instant::now());
+        if self.incomplete || astray || events.iter().any(moved) {
             self.incomplete = !look(&mut self.watch, &mut reading.journal, &self.parts.namespaces);
         } else if !events.is_empty() {
             reading.journal.refresh();
@@ -196,7 +197,8 @@ impl Port for JournalPort {
     }
 
     fn retry(&self) -> bool {
-        self.incomplete
+        // It is looked where the folders are.
+        self.incomplete || !self.watch.polls()
     }
 
     fn closed(&mut self, cx: &mut PortContext) {
