@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
-use testkit::{Lab, Penstock, Signal, wait_until};
+use testkit::{Lab, Penstock, Signal, run_command, wait_until};
 
 fn config(source: &str) -> String {
     format!(
@@ -57,6 +57,31 @@ fn followed_and_rotated_in_all_ways() {
     penstock.wait_settled(60).assert_nothing_lost();
     penstock.stop();
     assert_complete(&lab.lines("out"), 1, 60);
+}
+
+#[test]
+fn without_old_records_what_came_between_two_runs_is_read() {
+    let lab = Lab::new();
+    let (path, text) = (lab.path("in"), config("file(\"%dir%/in\" read-old-records(no));"));
+    append(&path, &from(0, 500, 10));
+    let mut penstock = Penstock::start(&lab, &text);
+    penstock.wait_log("starting up");
+    // Its end has been noted.
+    wait_until("a position", || {
+        run_command(&["state", "dump", "--state-dir", &lab.path("state").to_string_lossy()])
+            .stdout
+            .contains("affile_sd_curpos")
+    });
+    append(&path, &from(0, 0, 10));
+    penstock.wait_settled(10);
+    penstock.stop();
+    append(&path, &from(0, 10, 10));
+    std::fs::rename(&path, lab.path("in.1")).expect("rename");
+    append(&path, &from(0, 20, 10));
+    let mut penstock = Penstock::start(&lab, &text);
+    penstock.wait_settled(20).assert_nothing_lost();
+    penstock.stop();
+    assert_complete(&lab.lines("out"), 1, 30);
 }
 
 #[test]

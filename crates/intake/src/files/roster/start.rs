@@ -13,6 +13,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
+/// Behind the key of a source in the state file: with `read-old-records(no)`, it has looked at its files
+/// before.
+const BEGUN: &str = "begun";
+
 /// A position of an earlier run.
 pub struct Stored {
     pub id: FileId,
@@ -42,6 +46,12 @@ impl Roster {
     fn stored_elsewhere(&mut self, listed: &[Listed]) -> Vec<Stored> {
         let prefix = format!("{}/", self.options.key);
         let stored = self.store.with_prefix(prefix.as_bytes());
+        if !self.options.read_old {
+            // Only at the first start of all: what has come since the last one is read whole.
+            let begun = format!("{prefix}{BEGUN}").into_bytes();
+            self.options.read_old = !stored.is_empty();
+            self.store.put(&begun, b"");
+        }
         let looked_at = if stored.is_empty() { &[] } else { listed };
         let there: HashSet<FileId> =
             looked_at.iter().filter_map(|one| regular(&one.path)).map(|meta| FileId::of(&meta)).collect();
