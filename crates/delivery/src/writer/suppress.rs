@@ -33,6 +33,11 @@ fn field<'a>(batch: &'a Batch, record: &Record, name: NameId) -> &'a [u8] {
     batch.value(record, name).map_or(&[], |v| v.bytes)
 }
 
+/// Whether so many seconds have passed, or the clock was set back by more than them: then nobody knows.
+fn is_over(came: i64, now: i64, within: i64) -> bool {
+    now.abs_diff(came) > within.unsigned_abs()
+}
+
 impl Suppress {
     pub fn new(seconds: i64) -> Suppress {
         Suppress { within: seconds, states: Mutex::default() }
@@ -51,7 +56,7 @@ impl Repeats {
     /// Whether the message is the last one again; counts it.
     pub fn repeats(&mut self, batch: &Batch, record: &Record, within: i64) -> bool {
         let same = self.came != 0
-            && batch.received.secs - self.came <= within
+            && !is_over(self.came, batch.received.secs, within)
             && REPEATED
                 .iter()
                 .zip(&self.fields)
@@ -70,7 +75,7 @@ impl Repeats {
     }
 
     pub fn is_overdue(&self, now: i64, within: i64) -> bool {
-        self.count > 0 && now - self.came > within
+        self.count > 0 && is_over(self.came, now, within)
     }
 
     /// The line in place of the repetitions; nothing when there were none. The next message is a new one.
@@ -94,5 +99,19 @@ impl Repeats {
             record.pri = self.pri;
             record.flags = Flags(Flags::LOCAL.0 | Flags::INTERNAL.0);
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_set_back_ends_it() {
+        assert!(!is_over(1000, 1002, 2) && is_over(1000, 1003, 2));
+        assert!(!is_over(1000, 999, 2), "batches of two workers");
+        assert!(is_over(1000, 900, 2));
+        let counted = Repeats { came: 1000, count: 3, ..Repeats::default() };
+        assert!(counted.is_overdue(900, 2) && !counted.is_overdue(1001, 2));
     }
 }
