@@ -31,23 +31,35 @@ impl Busy {
     }
 }
 
-/// Messages come with the old options, and are delivered with the new ones, after a reload and after a kill.
+/// How the new options come.
+#[derive(Clone, Copy, PartialEq)]
+enum By {
+    Reload,
+    Kill,
+    Stop,
+}
+
+/// Messages come with the old options, and are delivered with the new ones, after a reload, a kill and a stop.
 #[track_caller]
 fn changes(old: &str, new: &str) {
-    for is_killed in [false, true] {
+    for by in [By::Reload, By::Kill, By::Stop] {
         let lab = Lab::new();
         let busy = Busy::start();
         let with = |options: &str| config(busy.server.port(), &format!("{options} time-reopen(1)"));
         let mut penstock = Penstock::start(&lab, &with(old));
         feed(&lab, COUNT);
         wait_waiting(&mut penstock, COUNT);
-        match is_killed {
-            false => penstock.reload_with(&lab, &with(new)),
+        match by {
+            By::Reload => penstock.reload_with(&lab, &with(new)),
             // In memory nothing outlives that.
-            true if !old.contains("disk-buffer") => continue,
-            true => {
+            By::Kill if !old.contains("disk-buffer") => continue,
+            By::Kill => {
                 wait_on_disk(&penstock, COUNT as u64);
                 kill(penstock);
+                penstock = Penstock::start(&lab, &with(new));
+            }
+            By::Stop => {
+                penstock.stop();
                 penstock = Penstock::start(&lab, &with(new));
             }
         }

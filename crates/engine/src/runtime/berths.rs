@@ -50,6 +50,10 @@ fn form_of(outlet: &Outlet) -> &[u8] {
     outlet.form().map_or(b"", |form| form.name.as_bytes())
 }
 
+fn mark(key: &DestinationKey, index: usize) -> Vec<u8> {
+    [MARK, key.id.as_bytes(), format!("/{index}").as_bytes()].concat()
+}
+
 impl Engine {
     /// The folders in which messages wait on disk, as the entries of a state file say it: also those that no
     /// destination names any more.
@@ -76,7 +80,7 @@ impl Engine {
 
     fn take_along_to(&self, key: &DestinationKey, address: &str, index: usize, outlet: &Outlet) {
         let state = self.shared.state();
-        let mark = [MARK, key.id.as_bytes(), format!("/{index}").as_bytes()].concat();
+        let mark = mark(key, index);
         let own = state.get(&mark).map(|value| (mark.clone(), value));
         let noted = own.or_else(|| self.noted_by_another_name(key, index));
         let known = noted.as_ref().and_then(|(_, value)| Known::decode(value));
@@ -88,23 +92,33 @@ impl Engine {
         }
         match outlet.occupied() {
             None => state.remove(&mark),
-            Some(Berth { place, name }) => {
-                let known = Known {
-                    place: key.place.clone().into_bytes(),
-                    address: address.as_bytes().to_vec(),
-                    form: form_of(outlet).to_vec(),
-                    dir: place.dir.clone(),
-                    queue: name,
-                };
-                let value = known.encode();
-                if state.get(&mark).as_deref() != Some(value.as_slice()) {
-                    state.put(&mark, &value);
-                }
-            }
+            Some(Berth { place, name }) => self.note_queue(key, (address, index), outlet, (&place.dir, name)),
         }
         // Not before: whoever is killed while the messages move has to find them again.
         if let Some((at, _)) = noted.filter(|(at, _)| *at != mark) {
             state.remove(&at);
+        }
+    }
+
+    /// Notes in which queue an outlet has its messages: its destination's address, and its number there.
+    pub(super) fn note_queue(
+        &self,
+        key: &DestinationKey,
+        (address, index): (&str, usize),
+        outlet: &Outlet,
+        (dir, queue): (&Path, Vec<u8>),
+    ) {
+        let known = Known {
+            place: key.place.clone().into_bytes(),
+            address: address.as_bytes().to_vec(),
+            form: form_of(outlet).to_vec(),
+            dir: dir.to_owned(),
+            queue,
+        };
+        let (state, value) = (self.shared.state(), known.encode());
+        let mark = mark(key, index);
+        if state.get(&mark).as_deref() != Some(value.as_slice()) {
+            state.put(&mark, &value);
         }
     }
 

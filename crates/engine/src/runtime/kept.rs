@@ -17,8 +17,10 @@ impl Engine {
     pub(super) fn note_kept(&self) {
         let state = self.shared.state();
         for (id, destination) in &self.view.destinations {
-            for queue in destination.outlets().iter().filter_map(|outlet| outlet.left_in_refuge()) {
-                state.put(&[MARK, &queue].concat(), id.as_bytes());
+            for (index, outlet) in destination.outlets().iter().enumerate() {
+                if let Some(queue) = outlet.left_in_refuge() {
+                    self.note_left(id, outlet, index, &queue);
+                }
             }
         }
         let place = self.state_place();
@@ -30,11 +32,28 @@ impl Engine {
         }
     }
 
+    /// Notes what an outlet has left in a queue, and in which form it stands there: the next configuration
+    /// may have the destination in another one, and takes it along.
+    fn note_left(&self, id: &str, outlet: &Outlet, index: usize, queue: &[u8]) {
+        self.shared.state().put(&[MARK, queue].concat(), id.as_bytes());
+        let mut all = self.existing.destinations.iter();
+        if let Some((key, destination)) = all.find(|(key, _)| key.id == *id)
+            && !destination.names_outlets()
+            && let Some(place) = self.state_place()
+        {
+            let address = destination.described().1;
+            self.note_queue(key, (&address, index), outlet, (&place.dir, queue.to_vec()));
+        }
+    }
+
     /// What waits at an outlet is put on disk for the process that takes over. What cannot be is returned.
     pub(super) fn leave_behind(&self, id: &str, outlet: &Outlet) -> Vec<Chunk> {
         let (chunks, queue) = outlet.leave_behind(&self.shared.durable);
         if let Some(queue) = queue {
-            self.shared.state().put(&[MARK, queue].concat(), id.as_bytes());
+            let of = self.view.destinations.iter().find(|(key, _)| **key == *id);
+            let outlets = of.map_or_else(Vec::new, |(_, destination)| destination.outlets());
+            let index = outlets.iter().position(|one| std::ptr::eq(&**one, outlet)).unwrap_or_default();
+            self.note_left(id, outlet, index, queue);
         }
         chunks
     }
