@@ -27,7 +27,7 @@ use delivery::writer::Numbers;
 use engine::compile::Existing;
 use engine::{Engine, EngineOptions, Rest};
 use oplog::Verbosity;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use crate::configuration::Configuration;
@@ -193,7 +193,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     oplog::set_stderr(options.stderr);
     lookout::keep_for_batches();
     // Before threads: a signal that comes while everything is opened must not kill.
-    let signals = Signals::new([SIGHUP, SIGTERM, SIGINT, SIGUSR1])
+    let signals = Signals::new([SIGHUP, SIGTERM, SIGINT, SIGUSR1, SIGXFSZ])
         .map_err(|error| failed(EXIT_INIT, &format!("cannot handle signals: {error}")))?;
     limits::raise(options.fd_limit, options.enable_core);
     #[cfg(feature = "python")]
@@ -301,6 +301,8 @@ fn serve(started: Started) {
             // One reload that has not begun yet covers all that are asked for meanwhile.
             SIGHUP => drop(reloads.try_send(())),
             SIGUSR1 => program.reopen(),
+            // The write that would have made a file larger than is allowed says so itself.
+            SIGXFSZ => {}
             _ => break,
         }
     }

@@ -204,8 +204,14 @@ impl Inner {
         let length = inner.fill(path, &bytes)?;
         file.set_len(length as u64)?;
         let mut disk = Disk { path: path.to_owned(), file, length: length as u64, torn: false };
-        if length == 0 {
-            disk.append(&HEADER)?;
+        if length == 0
+            && let Err(error) = disk.append(&HEADER)
+        {
+            if !matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) {
+                return Err(error);
+            }
+            // It is written as a whole once there is room.
+            disk.torn = true;
         }
         inner.disk = Some(disk);
         Ok(inner)

@@ -316,3 +316,63 @@ fn repeated_messages_are_suppressed_when_asked() {
     assert!(lines[1].contains(&note), "{lines:?}");
     assert_eq!(lab.lines("out").len(), 4);
 }
+
+#[test]
+fn a_limit_of_file_sizes_is_said_and_hurts_nobody_else() {
+    let lab = Lab::new();
+    let text = config("%dir%/bad").replace("log { source(s); destination(good); };\n", "");
+    let mut penstock = Penstock::configure(&lab, &text).ulimit("-f 64").ready();
+    Sender::tcp(lab.port("in")).raw(block(0, 4000).as_bytes());
+    penstock.wait_log("File too large");
+    let ledger = penstock.wait_settled_input();
+    assert!(ledger.destination("bad").waiting > 0);
+    penstock.stop();
+}
+
+#[test]
+fn a_start_on_a_full_disk() {
+    let lab = Lab::new();
+    let Some(disk) = Disk::mount(&lab, 1024) else { return testkit::skip("cannot mount a small disk here") };
+    let (state, ballast) = (disk.0.join("state"), disk.0.join("ballast"));
+    let text = config("%dir%/bad");
+    let start = || Penstock::configure(&lab, &text).state(&state).ready();
+    let identity = || std::fs::read_to_string(state.join("identity")).expect("identity");
+    start().stop();
+    let before = identity();
+    // As many bytes as it takes, whatever was refused before.
+    let mut file = std::fs::File::create(&ballast).expect("file");
+    while std::io::Write::write(&mut file, &[0; 512]).is_ok_and(|n| n > 0) {}
+    let mut penstock = start();
+    penstock.wait_log("cannot be noted");
+    send(&lab, 0, 100);
+    penstock.wait_settled(100).assert_nothing_lost();
+    std::fs::remove_file(&ballast).expect("remove");
+    wait_until("the number of the start", || identity() != before);
+    penstock.stop();
+    let (one, three) = (before.lines().last(), identity());
+    assert_eq!((one, three.lines().last()), (Some("run-id 1"), Some("run-id 2")));
+}
+
+#[test]
+fn a_queue_on_a_small_disk() {
+    let lab = Lab::new();
+    let Some(disk) = Disk::mount(&lab, 24 << 10) else {
+        return testkit::skip("cannot mount a small disk here");
+    };
+    let text = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination d {{ network(127.0.0.1 port(%out:out%) time-reopen(1) disk-buffer(reliable(yes) capacity-bytes(20MiB) \
+         dir(\"{}\"))); }};\nlog {{ source(s); destination(d); flags(flow-control); }};\n",
+        disk.0.display()
+    );
+    let mut penstock = Penstock::start(&lab, &text);
+    const COUNT: usize = 100_000;
+    send(&lab, 0, COUNT);
+    wait_waiting(&mut penstock, COUNT);
+    let queues = crate::kept::queue(&lab, &["ls", "--json", "--dir", &disk.0.to_string_lossy()]);
+    assert!(queues.contains("\"waiting\":100000"), "{queues}");
+    let collector = Collector::tcp(lab.port("out"));
+    wait_waiting(&mut penstock, 0).assert_nothing_lost();
+    wait_until("all of them", || collector.lines().len() == COUNT);
+    penstock.stop();
+}

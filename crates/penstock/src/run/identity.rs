@@ -54,18 +54,32 @@ fn next(state_dir: &Path) -> io::Result<(u32, u64)> {
     };
     let (host_id, run_id) = before.unwrap_or_else(|| (random(), 0));
     let run_id = run_id.saturating_add(1);
-    write(state_dir, host_id, run_id)?;
+    match write(state_dir, host_id, run_id) {
+        // Whoever has a full disk needs a collector all the more. It is written when there is room.
+        Err(error) if is_full(&error) => cannot(state_dir, &error),
+        written => written?,
+    }
     Ok((host_id, run_id))
 }
 
-/// Writes the file again where it was removed.
+/// Writes the file again where it was removed, or could not be written at the start.
 pub fn look_after(state_dir: &Path, host_id: u32, run_id: u64) {
-    if !state_dir.join(FILE).exists()
+    let noted = regular::read_to_string(&state_dir.join(FILE), 4096).ok().and_then(|text| parse(&text));
+    // A process that takes over has a higher one.
+    if noted.is_none_or(|(_, noted)| noted < run_id)
         && let Err(error) = write(state_dir, host_id, run_id)
     {
-        let fields: &[(&str, &dyn std::fmt::Display)] = &[("dir", &state_dir.display()), ("error", &error)];
-        oplog::limited("identity", oplog::Level::Error, "The identity cannot be written anew", fields);
+        cannot(state_dir, &error);
     }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+fn cannot(state_dir: &Path, error: &io::Error) {
+    let fields: &[(&str, &dyn std::fmt::Display)] = &[("dir", &state_dir.display()), ("error", error)];
+    oplog::limited("identity", oplog::Level::Error, "The number of this start cannot be noted", fields);
 }
 
 fn write(state_dir: &Path, host_id: u32, run_id: u64) -> io::Result<()> {
@@ -108,6 +122,11 @@ mod tests {
         std::fs::write(state.join(FILE), [0xff, 0xfe]).unwrap();
         assert_eq!(of(&state).unwrap().run_id, 1);
         assert!(of(Path::new("/proc/nowhere")).is_err());
+        // One that could not be written at the start, and not that of a later start.
+        look_after(&state, 7, 5);
+        assert_eq!(of(&state).unwrap().run_id, 6);
+        look_after(&state, 7, 5);
+        assert_eq!(of(&state).unwrap().run_id, 7);
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&state), mode(&state.join(FILE))), (0o750, 0o600));
     }
