@@ -3,6 +3,7 @@
 
 mod rate;
 mod restore;
+mod room;
 mod salvage;
 mod waypoint;
 
@@ -82,6 +83,8 @@ struct Active {
     at: u64,
     synced_at: u64,
     length: u64,
+    /// What it may take, less than others on a disk that is nearly full.
+    room: u64,
     /// Where its last waypoint is.
     waypoint: u64,
     /// At its beginning.
@@ -197,17 +200,16 @@ impl Writer {
     /// Sees to it that the active segment takes `length` bytes, beginning with number `first`; returns what
     /// it takes.
     fn room_for(&mut self, length: u64, first: u64) -> Result<usize, Trouble> {
-        let footer = 4096 + 1200 * self.written.len() as u64;
-        let limit = self.shared.segment_bytes.saturating_sub(footer);
+        let footer = self.footer_bytes();
+        let left = |active: &Active| active.room.saturating_sub(footer).saturating_sub(active.at);
         if let Some(active) = &self.active
-            && (active.at + length <= limit || active.at == active.data_start)
+            && (length <= left(active) || active.at == active.data_start)
         {
-            return Ok(limit.saturating_sub(active.at) as usize);
+            return Ok(left(active) as usize);
         }
         self.seal(false)?;
         self.begin(first)?;
-        let at = self.active.as_ref().map_or(0, |active| active.at);
-        Ok(limit.saturating_sub(at) as usize)
+        Ok(self.active.as_ref().map_or(0, left) as usize)
     }
 
     /// Writes the footer and syncs; `cut` gives back what is behind.
@@ -260,9 +262,12 @@ impl Writer {
 
     /// Makes the next segment.
     fn begin(&mut self, first: u64) -> Result<(), Trouble> {
-        let files = &self.shared.files;
-        let bytes = self.shared.segment_bytes;
         let reused = if self.fresh_only { None } else { self.free.pop() };
+        let bytes = match reused {
+            Some(_) => self.shared.segment_bytes,
+            None => self.room_of_new()?,
+        };
+        let files = &self.shared.files;
         let made = match &reused {
             Some(name) => files.open(name).and_then(|file| {
                 // One that was begun with a larger message keeps its length no longer than this.
@@ -271,7 +276,6 @@ impl Writer {
                 }
                 Ok(file)
             }),
-            None if files.bytes_free().is_ok_and(|free| free < bytes) => Err(ErrorKind::StorageFull.into()),
             None => files.create(NEW),
         };
         let file = made?;
@@ -312,6 +316,7 @@ impl Writer {
             at: header.data_start,
             synced_at: header.data_start,
             length: bytes,
+            room: bytes,
             waypoint: 0,
             start: self.written.clone(),
             folder_dirty: true,
