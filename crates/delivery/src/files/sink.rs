@@ -111,12 +111,13 @@ impl FileSink {
     }
 
     fn write_chunk(&mut self, chunk: &mut Chunk, progress: &mut Progress<'_>) -> std::io::Result<()> {
-        let fsync = self.options.fsync;
+        let (fsync, is_pipe) = (self.options.fsync, self.options.is_pipe);
         let path = chunk.is_followed().then(|| self.path.clone());
         let Opened { file, room, .. } = self.open(Some(chunk))?;
         room.prepare(file, chunk.pending().len());
         while !chunk.pending().is_empty() {
-            match file.write(chunk.pending()) {
+            let piece = if is_pipe { pieces::of_pipe(chunk) } else { chunk.pending() };
+            match file.write(piece) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(n) => {
                     let whole = chunk.advance(n);

@@ -2,6 +2,7 @@
 //! reload, nor the end.
 
 use crate::messages::HEAD;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use testkit::{Lab, Penstock, run_command};
 
@@ -116,5 +117,43 @@ fn a_destination_does_not_wait_for_a_reader() {
     penstock.wait_ledger(|ledger| {
         (ledger.destination("d").delivered != 10).then(|| "ten messages delivered to d".to_owned())
     });
+    penstock.stop();
+}
+
+/// The reader of a pipe does not read while the destination changes and the program stops: no line is left
+/// half in it.
+#[test]
+fn no_line_is_torn_in_a_full_pipe() {
+    const COUNT: usize = 6000;
+    let lab = Lab::new();
+    let path = lab.path("pipe");
+    make_fifo(&path);
+    // What is in it stays there as long as somebody has it open; opened so, nobody waits for a writer.
+    let reader = std::fs::File::options().read(true).write(true).open(&path).expect("open");
+    let mut lines = BufReader::with_capacity(4096, reader).lines().map(|line| line.expect("a line"));
+    let config = |options: &str| {
+        format!(
+            "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+             destination d {{ pipe(\"%dir%/pipe\" template(\"$MSG\\n\") {options}); }};\n\
+             log {{ source(s); destination(d); flags(flow-control); }};\n"
+        )
+    };
+    let mut penstock = Penstock::start(&lab, &config("time-reopen(1)"));
+    crate::messages::send(&lab, 0, COUNT);
+    penstock.wait_ledger(|ledger| {
+        (ledger.source("s").received != COUNT as u64).then(|| "all received".to_owned())
+    });
+    let mut read: Vec<String> = lines.by_ref().take(300).collect();
+    penstock.reload_with(&lab, &config("time-reopen(2)"));
+    read.extend(lines.by_ref().take(300));
+    penstock.stop();
+    let penstock = Penstock::start(&lab, &config("time-reopen(2)"));
+    read.extend(lines.by_ref().take(COUNT - 600));
+    let wrong = read
+        .iter()
+        .enumerate()
+        .find(|(n, line)| !line.ends_with(&format!("message number {n} of connection 0")));
+    assert_eq!(wrong, None);
+    assert!(read.iter().all(|line| line.matches("message number").count() == 1));
     penstock.stop();
 }

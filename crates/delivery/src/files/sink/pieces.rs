@@ -1,4 +1,5 @@
 //! Writes that end on borders of the file while more follows: the page cache then takes them in large folios.
+//! And writes that a pipe takes as a whole or not at all.
 
 use super::{Opened, followed};
 use engine::{Chunk, Progress};
@@ -9,6 +10,8 @@ use std::path::Path;
 
 /// Buffers of one call.
 const SLICES_MAX: usize = 64;
+/// PIPE_BUF: so many bytes get into a pipe at once, or none of them.
+const PIPE_BYTES: usize = 4096;
 
 /// Writes what reaches the last border; the rest, which may begin in the middle of a message, stays in
 /// `chunks`. `path` is for those who follow messages.
@@ -32,6 +35,24 @@ pub(super) fn write(
         advance(chunks, n, progress, path.map(|path| (&opened.file, path)));
     }
     Ok(())
+}
+
+/// What is written to a pipe next: whole messages, of which none is left half in it when its reader is slow
+/// and a reload or a stop comes. A larger one may be.
+pub(super) fn of_pipe(chunk: &Chunk) -> &[u8] {
+    let pending = chunk.pending();
+    let begun = chunk.rest().len();
+    if begun > 0 {
+        return pending.get(..begun).unwrap_or(pending);
+    }
+    let mut bytes = 0;
+    for message in chunk.iter() {
+        if bytes > 0 && bytes + message.len() > PIPE_BYTES {
+            break;
+        }
+        bytes += message.len();
+    }
+    pending.get(..bytes).unwrap_or(pending)
 }
 
 /// The next `bytes` of what waits.
@@ -67,5 +88,29 @@ fn advance(
         if let Some(chunk) = chunks.pop_front() {
             progress.finished(chunk);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipe_gets_whole_messages() {
+        let lengths = [0, 3000, 1000, 96, 1, 5000, 0, 10];
+        let bytes = vec![b'x'; lengths.iter().sum()];
+        let ends = lengths.iter().scan(0, |end, length| {
+            *end += *length as u32;
+            Some(*end)
+        });
+        let mut chunk = Chunk::of(bytes, ends.collect()).expect("a chunk");
+        let mut written = Vec::new();
+        while !chunk.pending().is_empty() {
+            written.push(of_pipe(&chunk).len());
+            let n = written.len();
+            // Of the large one only a part is taken.
+            chunk.advance(if n == 3 { 4000 } else { written[n - 1] });
+        }
+        assert_eq!(written, [4096, 1, 5000, 1000, 10]);
     }
 }
