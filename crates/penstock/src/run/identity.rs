@@ -68,6 +68,7 @@ pub fn look_after(state_dir: &Path, host_id: u32, run_id: u64) {
     // A process that takes over has a higher one.
     if noted.is_none_or(|(_, noted)| noted < run_id)
         && let Err(error) = write(state_dir, host_id, run_id)
+        && !is_full(&error)
     {
         cannot(state_dir, &error);
     }

@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_pipe_gets_whole_messages() {
-        let lengths = [0, 3000, 1000, 96, 1, 5000, 0, 10];
+        let lengths: [usize; 8] = [0, 3000, 1000, 96, 1, 5000, 0, 10];
         let bytes = vec![b'x'; lengths.iter().sum()];
         let ends = lengths.iter().scan(0, |end, length| {
             *end += *length as u32;
