@@ -10,7 +10,7 @@ mod session;
 
 pub use address::Mailbox;
 pub use load::{Load, load};
-pub use mail::{Header, Plan as MailPlan};
+pub use mail::{Header, Plan as MailPlan, TRANSFER_ENCODING};
 pub use reply::{Reply, read};
 pub use session::{Login, Plan, Security, serve};
 

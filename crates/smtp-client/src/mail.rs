@@ -26,6 +26,10 @@ pub struct Plan {
     pub host: String,
 }
 
+/// What says what a body is, and how it is written.
+const CONTENT_TYPE: &str = "Content-Type";
+pub const TRANSFER_ENCODING: &str = "Content-Transfer-Encoding";
+
 /// What is made of one message.
 pub struct Parts<'a> {
     /// Seconds since 1970.
@@ -59,31 +63,51 @@ impl Plan {
     /// The mail with CRLF ends of lines, its dots doubled, and the line with the last dot.
     pub fn mail(&self, parts: &Parts<'_>) -> Vec<u8> {
         let mut text = String::new();
-        let _ = write!(text, "Date: {}\r\n", date(parts.time));
-        list(&mut text, "From", &self.from);
-        list(&mut text, "Sender", self.sender.as_slice());
-        list(&mut text, "Reply-To", &self.reply_to);
-        list(&mut text, "To", &self.to);
-        list(&mut text, "Cc", &self.cc);
-        let _ = write!(text, "Subject: {}\r\n", unstructured(parts.subject));
-        let id: String = parts.id.iter().fold(String::new(), |mut id, byte| {
-            let _ = write!(id, "{byte:02x}");
-            id
+        self.put(&mut text, "Date", || date(parts.time));
+        self.list(&mut text, "From", &self.from);
+        self.list(&mut text, "Sender", self.sender.as_slice());
+        self.list(&mut text, "Reply-To", &self.reply_to);
+        self.list(&mut text, "To", &self.to);
+        self.list(&mut text, "Cc", &self.cc);
+        self.put(&mut text, "Subject", || unstructured(parts.subject));
+        self.put(&mut text, "Message-ID", || {
+            let mut id = String::from("<");
+            for byte in parts.id {
+                let _ = write!(id, "{byte:02x}");
+            }
+            id + "@" + &self.host + ">"
         });
-        let _ = write!(text, "Message-ID: <{id}@{}>\r\nMIME-Version: 1.0\r\n", self.host);
+        self.put(&mut text, "MIME-Version", || "1.0".to_owned());
+        let mut kind = None;
         for (header, value) in self.headers.iter().zip(&parts.headers) {
-            let _ = write!(text, "{}: {}\r\n", header.name, unstructured(value));
+            if header.is(CONTENT_TYPE) {
+                kind = Some(unstructured(value));
+            } else if !header.is(TRANSFER_ENCODING) {
+                let _ = write!(text, "{}: {}\r\n", header.name, unstructured(value));
+            }
         }
         let mut mail = text.into_bytes();
-        put_body(&mut mail, parts.body);
+        put_body(&mut mail, parts.body, kind.as_deref());
         mail
+    }
+
+    /// Writes a header, unless the destination has one of that name itself: a mail has each of these once.
+    fn put(&self, text: &mut String, name: &str, value: impl FnOnce() -> String) {
+        if !self.headers.iter().any(|header| header.is(name)) {
+            let _ = write!(text, "{name}: {}\r\n", value());
+        }
+    }
+
+    fn list(&self, text: &mut String, name: &str, boxes: &[Mailbox]) {
+        if !boxes.is_empty() {
+            self.put(text, name, || boxes.iter().map(Mailbox::shown).collect::<Vec<_>>().join(",\r\n "));
+        }
     }
 }
 
-fn list(text: &mut String, name: &str, boxes: &[Mailbox]) {
-    if !boxes.is_empty() {
-        let shown: Vec<String> = boxes.iter().map(Mailbox::shown).collect();
-        let _ = write!(text, "{name}: {}\r\n", shown.join(",\r\n "));
+impl Header {
+    pub fn is(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name)
     }
 }
 
@@ -115,8 +139,9 @@ pub fn encoded(text: &str) -> String {
 }
 
 /// What says how the body is written, and the body. Plain lines go as they are, whatever else as base64, so
-/// that no server on the way changes it.
-fn put_body(mail: &mut Vec<u8>, body: &[u8]) {
+/// that no server on the way changes it. `kind`: what the destination says that it is; a text says in which
+/// letters as well.
+fn put_body(mail: &mut Vec<u8>, body: &[u8], kind: Option<&str>) {
     let is_plain = body.split(|byte| *byte == b'\n').all(|line| {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         line.len() <= LINE_BYTES_MAX && line.iter().all(|byte| *byte == b'\t' || (b' '..0x7f).contains(byte))
@@ -128,8 +153,13 @@ fn put_body(mail: &mut Vec<u8>, body: &[u8]) {
         Err(_) => "unknown-8bit",
     };
     let coding = if is_plain { "7bit" } else { "base64" };
-    let head =
-        format!("Content-Type: text/plain; charset={charset}\r\nContent-Transfer-Encoding: {coding}\r\n\r\n");
+    let kind = kind.filter(|kind| !kind.is_empty()).unwrap_or("text/plain");
+    let lower = kind.to_ascii_lowercase();
+    let letters = match lower.starts_with("text/") && !lower.contains("charset") {
+        true => format!("; charset={charset}"),
+        false => String::new(),
+    };
+    let head = format!("{CONTENT_TYPE}: {kind}{letters}\r\n{TRANSFER_ENCODING}: {coding}\r\n\r\n");
     mail.extend_from_slice(head.as_bytes());
     if is_plain {
         let whole = body.strip_suffix(b"\n").unwrap_or(body);
@@ -218,11 +248,31 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_header_of_the_destination_stands_in_the_place_of_ours() {
+        let names = ["content-type", "Date", "SUBJECT", "To", "content-transfer-encoding"];
+        let headers = names.map(|name| Header { name: name.to_owned() }).to_vec();
+        let plan = Plan { headers, ..plan() };
+        let mail = |kind: &'static str, body| {
+            let headers = [kind, "now", "other", "z@z", "8bit"].map(str::as_bytes).to_vec();
+            let parts = Parts { time: 0, subject: b"s", headers, id: &[1], body };
+            String::from_utf8(plan.mail(&parts)).expect("text")
+        };
+        assert_eq!(
+            mail("text/html", "<p>\u{e9}".as_bytes()),
+            "From: log@a\r\nMessage-ID: <01@h>\r\nMIME-Version: 1.0\r\nDate: now\r\nSUBJECT: other\r\nTo: z@z\r\n\
+             Content-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\nPHA+w6k=\r\n.\r\n"
+        );
+        assert!(mail("text/html; Charset=x", b"a").contains("\r\nContent-Type: text/html; Charset=x\r\n"));
+        assert!(mail("application/json", b"{}").contains("\r\nContent-Type: application/json\r\n"));
+        assert!(mail("", b"a").contains("\r\nContent-Type: text/plain; charset=us-ascii\r\n"));
+    }
+
     proptest! {
         #[test]
         fn a_body_comes_back_and_nothing_ends_the_mail_early(body in proptest::collection::vec(any::<u8>(), 0..300)) {
             let mut mail = Vec::new();
-            put_body(&mut mail, &body);
+            put_body(&mut mail, &body, None);
             let text = String::from_utf8(mail).expect("text");
             let (head, rest) = text.split_once("\r\n\r\n").expect("a head");
             let inner = rest.strip_suffix(".\r\n").expect("an end");

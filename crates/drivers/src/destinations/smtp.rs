@@ -6,10 +6,10 @@ use conf_schema::Settings;
 use delivery::batching::Batching;
 use delivery::writer::{Fields, Writer};
 use delivery::{disk_buffer, writing};
-use diag::{Diagnostics, Reported};
+use diag::{Diagnostic, Diagnostics, Reported};
 use driver_options::{Reading, ports, secure};
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use smtp_client::{Header, Login, MailPlan, Mailbox, Plan, Security, load, serve};
+use smtp_client::{Header, Login, MailPlan, Mailbox, Plan, Security, TRANSFER_ENCODING, load, serve};
 use std::sync::Arc;
 use std::time::Duration;
 use tls::Options;
@@ -54,7 +54,12 @@ fn build(
             );
         }
         fields.push(r.compile(&value.text, value.span)?);
-        headers.push(Header { name: name.text.clone() });
+        let header = Header { name: name.text.clone() };
+        if header.is(TRANSFER_ENCODING) {
+            let text = format!("{TRANSFER_ENCODING} is what the body needs, whatever is written here");
+            r.diags.push(Diagnostic::warning("D0304", text, name.span).help("leave it out"));
+        }
+        headers.push(header);
     }
     let plan = Arc::new(plan(headers, &mut r)?);
     let mut writer = Writer::new(body, cx.identity);
