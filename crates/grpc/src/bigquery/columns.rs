@@ -19,6 +19,8 @@ pub enum Kind {
     Fixed32,
     Bool,
     String,
+    /// What protobuf has no type for: the server reads it out of a text.
+    Read,
     Bytes,
     /// Microseconds since 1970, or a time of ISO 8601 that becomes them.
     Timestamp,
@@ -43,14 +45,14 @@ const TYPES: [(&str, Kind); 23] = [
     ("BOOL", Kind::Bool),
     ("TIMESTAMP", Kind::Timestamp),
     ("DATE", Kind::Date),
-    ("TIME", Kind::String),
-    ("DATETIME", Kind::String),
-    ("JSON", Kind::String),
-    ("NUMERIC", Kind::String),
-    ("BIGNUMERIC", Kind::String),
-    ("GEOGRAPHY", Kind::String),
-    ("INTERVAL", Kind::String),
-    ("DECIMAL", Kind::String),
+    ("TIME", Kind::Read),
+    ("DATETIME", Kind::Read),
+    ("JSON", Kind::Read),
+    ("NUMERIC", Kind::Read),
+    ("BIGNUMERIC", Kind::Read),
+    ("GEOGRAPHY", Kind::Read),
+    ("INTERVAL", Kind::Read),
+    ("DECIMAL", Kind::Read),
 ];
 
 /// Types of protobuf.
@@ -94,7 +96,7 @@ impl Kind {
             Kind::Fixed64 => 6,
             Kind::Fixed32 => 7,
             Kind::Bool => 8,
-            Kind::String => 9,
+            Kind::String | Kind::Read => 9,
             Kind::Bytes => 12,
             Kind::Uint32 => 13,
             Kind::Sint32 => 17,
@@ -130,8 +132,9 @@ impl Column {
             Kind::String => put_bytes(out, number, String::from_utf8_lossy(value).as_bytes()),
             Kind::Bytes => put_bytes(out, number, value),
             _ => {
-                let text = std::str::from_utf8(value).unwrap_or_default().trim();
-                if text.is_empty() && value.trim_ascii().is_empty() {
+                let text = String::from_utf8_lossy(value);
+                let text = text.trim();
+                if text.is_empty() {
                     return Ok(());
                 }
                 let is_put = put_scalar(self.kind, number, text, out).is_some();
@@ -173,7 +176,7 @@ fn put_scalar(kind: Kind, number: u32, text: &str, out: &mut Vec<u8>) -> Option<
         Kind::Bool => put_number(out, number, u64::from(truth(text)?)),
         Kind::Timestamp => put_number(out, number, microseconds(text)?.cast_unsigned()),
         Kind::Date => put_number(out, number, i64::from(days(text)?).cast_unsigned()),
-        Kind::String | Kind::Bytes => put_bytes(out, number, text.as_bytes()),
+        Kind::String | Kind::Read | Kind::Bytes => put_bytes(out, number, text.as_bytes()),
     }
     Some(())
 }
@@ -211,6 +214,9 @@ mod tests {
         assert_eq!(put(Kind::Bool, "Yes"), Some(vec![8, 1]));
         assert_eq!(put(Kind::String, "a"), Some(vec![10, 1, b'a']));
         assert_eq!(put(Kind::Int64, " "), Some(vec![]), "NULL");
+        let numeric = Kind::of_table("NUMERIC").expect("a type");
+        assert_eq!((put(numeric, " 7 "), put(numeric, "")), (Some(vec![10, 1, b'7']), Some(vec![])));
+        assert_eq!(put(Kind::String, ""), Some(vec![10, 0]));
         assert_eq!(put(Kind::Int64, "x"), None);
         assert_eq!(put(Kind::Int32, "3000000000"), None);
         assert_eq!(put(Kind::Sint32, "3000000000"), None);
