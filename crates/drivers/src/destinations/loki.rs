@@ -125,6 +125,10 @@ fn labels(r: &mut Reading<'_>) -> Result<(Labels, Vec<Arc<Template>>), Reported>
             let help = "letters, digits and `_`, with a letter at the front";
             return r.wrong_at(Some(span), format!("`{name}` is no name of a label"), help);
         }
+        if names.contains(&name) {
+            let text = format!("there are two labels `{name}`: Loki refuses what has them");
+            return r.wrong_at(Some(span), text, "leave one of them out");
+        }
         templates.push(r.compile(&text, span)?);
         names.push(name);
     }
