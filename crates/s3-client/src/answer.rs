@@ -5,9 +5,14 @@ use http_client::Answer;
 
 /// The text of the first element of that name, without a look at what stands around it.
 pub fn element<'a>(body: &'a [u8], name: &str) -> Option<&'a str> {
+    whole_element(body, name).map(str::trim)
+}
+
+/// The same with its blanks, which belong to the names of objects.
+pub fn whole_element<'a>(body: &'a [u8], name: &str) -> Option<&'a str> {
     let text = std::str::from_utf8(body).ok()?;
     let (_, behind) = text.split_once(&format!("<{name}>"))?;
-    behind.split_once(&format!("</{name}>")).map(|(inner, _)| inner.trim())
+    behind.split_once(&format!("</{name}>")).map(|(inner, _)| inner)
 }
 
 /// The texts of all elements of that name.

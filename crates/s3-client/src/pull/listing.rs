@@ -1,6 +1,6 @@
 //! What a listing of a bucket says: ListObjectsV2 of S3's protocol.
 
-use crate::answer::{element, elements, unescaped};
+use crate::answer::{element, elements, unescaped, whole_element};
 use crate::name::encoded;
 use http_client::percent_decoded;
 use record::Civil;
@@ -78,7 +78,7 @@ pub fn page(body: &[u8]) -> Option<Page> {
     let mut objects = Vec::new();
     for one in elements(body, "Contents") {
         let part = |name| element(one.as_bytes(), name);
-        let Some(key) = part("Key").map(read) else { continue };
+        let Some(key) = whole_element(one.as_bytes(), "Key").map(read) else { continue };
         last = Some(key.clone());
         if part("StorageClass").is_some_and(|class| ARCHIVES.contains(&class)) {
             archived += 1;
@@ -140,6 +140,8 @@ mod tests {
         let plain = ANSWER.replace("<EncodingType>url</EncodingType>", "").replace(">true<", ">false<");
         let found = page(plain.as_bytes()).expect("a listing");
         assert_eq!((found.objects[0].key.as_str(), found.is_last), ("a/x+y%2B%C3%A9", true));
+        let blanks = plain.replace("a/y", " a ").replace("GLACIER", "STANDARD");
+        assert_eq!(page(blanks.as_bytes()).expect("a listing").objects[1].key, " a ");
         assert!(page(b"<Error><Code>NoSuchBucket</Code></Error>").is_none());
         assert_eq!(
             query("a b/", "\u{e9}"),
