@@ -2,7 +2,7 @@
 //! apart is put together again; all else is a record of its own.
 
 use super::any_value;
-use super::record::{Around, Raw, put_plain};
+use super::record::{Around, Raw, nanoseconds, put_body, put_plain, severity};
 use super::request::Signal;
 use ::record::{Batch, NameId, Record, Value, intern};
 use wire::protobuf::{put_bytes, put_fixed32, put_fixed64, put_message, put_number};
@@ -103,6 +103,7 @@ impl RecordWriter {
 fn composed(out: &mut Vec<u8>, batch: &Batch, record: &Record) {
     let (mut resource, mut scope, mut log) = (Vec::new(), Vec::new(), Vec::new());
     let (mut resource_schema, mut scope_schema) = (&[][..], &[][..]);
+    let mut said = Said::default();
     for (name, value) in batch.pairs(record) {
         let Some(name) = batch.name_of(name).strip_prefix(PREFIX) else { continue };
         let number = |value: Value<'_>| {
@@ -114,6 +115,7 @@ fn composed(out: &mut Vec<u8>, batch: &Batch, record: &Record) {
         let pair = |out: &mut Vec<u8>, number: u32, key: &str| {
             any_value::put_pair(out, number, key, |out| any_value::put(out, value));
         };
+        said.note(name);
         match name {
             "resource.schema_url" => resource_schema = value.bytes,
             "resource.dropped_attributes_count" => put_set(&mut resource, 2, number(value)),
@@ -142,8 +144,45 @@ fn composed(out: &mut Vec<u8>, batch: &Batch, record: &Record) {
             }
         }
     }
+    said.put_rest(&mut log, batch, record);
     let around = Around { resource: &resource, resource_schema, scope: &scope, scope_schema };
     Raw { around, record: &log }.put(out);
+}
+
+/// What a composed record says itself; the rest is what a plain message's record says.
+#[derive(Default)]
+struct Said {
+    time: bool,
+    observed: bool,
+    severity: bool,
+    body: bool,
+}
+
+impl Said {
+    fn note(&mut self, name: &str) {
+        match name {
+            "log.time_unix_nano" => self.time = true,
+            "log.observed_time_unix_nano" => self.observed = true,
+            "log.severity_number" => self.severity = true,
+            "log.body" => self.body = true,
+            _ => {}
+        }
+    }
+
+    fn put_rest(&self, log: &mut Vec<u8>, batch: &Batch, record: &Record) {
+        if !self.time {
+            put_fixed64(log, 1, nanoseconds(record.stamp));
+        }
+        if !self.observed {
+            put_fixed64(log, 11, nanoseconds(batch.received_at(record)));
+        }
+        if !self.severity {
+            put_number(log, 2, severity(record));
+        }
+        if !self.body {
+            put_body(log, batch, record);
+        }
+    }
 }
 
 fn put_set(out: &mut Vec<u8>, number: u32, value: u64) {
@@ -160,5 +199,58 @@ fn put_given(out: &mut Vec<u8>, number: u32, bytes: &[u8]) {
     match number {
         9 | 10 => put_bytes(out, number, bytes),
         _ => put_bytes(out, number, String::from_utf8_lossy(bytes).as_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Item;
+    use super::*;
+    use ::record::{Context, Span, Stamp, ValueType};
+    use std::sync::Arc;
+    use wire::protobuf::{Value as Field, fields};
+
+    fn composed_of(values: &[(&str, &[u8], ValueType)]) -> Vec<(u32, Vec<u8>)> {
+        let context = Arc::new(Context::local("s", "here", "local+file"));
+        let mut batch = Batch::new(b"hello".to_vec(), context, Stamp { secs: 2, usec: 0, offset: 0 });
+        let mut record = Record::new(Span::new(0, 5));
+        record.message = Span::new(0, 5);
+        record.stamp = Stamp { secs: 1, usec: 0, offset: 0 };
+        record.pri = 3;
+        batch.records.push(record);
+        for (name, value, kind) in values {
+            batch.set(0, intern(name).expect("room"), value, *kind);
+        }
+        let mut out = Vec::new();
+        assert_eq!(RecordWriter::new().put(&mut out, &batch, &batch.records[0]), Signal::Logs);
+        let mut all: Vec<_> = fields(Item::read(&out).record)
+            .map(|field| match field.expect("good") {
+                (number, Field::Varint(value)) | (number, Field::Fixed64(value)) => {
+                    (number, value.to_string().into_bytes())
+                }
+                (number, Field::Bytes(bytes)) => (number, bytes.to_vec()),
+                (number, _) => (number, Vec::new()),
+            })
+            .collect();
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn what_a_composed_record_does_not_say_is_the_messages() {
+        let of = |number, bytes: &[u8]| (number, bytes.to_vec());
+        let kind = (".otel.type", &b"log"[..], ValueType::String);
+        assert_eq!(
+            composed_of(&[kind]),
+            [of(1, b"1000000000"), of(2, b"17"), of(5, b"\x0a\x05hello"), of(11, b"2000000000")]
+        );
+        let own = [
+            kind,
+            (".otel.log.time_unix_nano", b"0", ValueType::Int),
+            (".otel.log.observed_time_unix_nano", b"7", ValueType::Int),
+            (".otel.log.severity_number", b"0", ValueType::Int),
+            (".otel.log.body", b"", ValueType::Null),
+        ];
+        assert_eq!(composed_of(&own), [of(1, b"0"), of(5, b""), of(11, b"7")]);
     }
 }

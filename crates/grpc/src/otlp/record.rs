@@ -90,8 +90,17 @@ pub(super) fn begin(out: &mut Vec<u8>) {
 pub fn put_plain(out: &mut Vec<u8>, batch: &Batch, record: &Record) {
     begin(out);
     put_times(out, batch, record);
-    let severity = SEVERITIES.get(usize::from(record.pri & 7)).copied().unwrap_or_default();
-    put_number(out, 2, severity);
+    put_number(out, 2, severity(record));
+    put_body(out, batch, record);
+}
+
+/// `SeverityNumber` of a message.
+pub(super) fn severity(record: &Record) -> u64 {
+    SEVERITIES.get(usize::from(record.pri & 7)).copied().unwrap_or_default()
+}
+
+/// The text of a message, with its type.
+pub(super) fn put_body(out: &mut Vec<u8>, batch: &Batch, record: &Record) {
     if let Some(value) = batch.value(record, NameId::MESSAGE) {
         put_message(out, 5, |body| any_value::put(body, value));
     }
