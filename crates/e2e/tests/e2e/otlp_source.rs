@@ -238,10 +238,10 @@ fn a_record_that_was_changed() {
 fn pairs_types_and_tags_go_over_to_another_one() {
     let lab = Lab::new();
     let config = format!(
-        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%) flags(syslog-protocol) tags(\"mine\")); }};\n\
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%) flags(syslog-protocol, store-raw-message) tags(\"mine\")); }};\n\
          source o {{ syslog-ng-otlp(ip(127.0.0.1) port(%tcp:over%)); }};\n\
          destination k {{ syslog-ng-otlp(url(\"127.0.0.1:%port:over%\")); }};\n\
-         template t {{ template(\"$(format-json --scope rfc5424,nv-pairs,dot-nv-pairs,sdata --key TAGS --key SOURCEIP --key DESTPORT)\\n\"); }};\n\
+         template t {{ template(\"$(format-json --scope rfc5424,nv-pairs,dot-nv-pairs,sdata --key TAGS --key SOURCEIP --key DESTPORT raw=$RAWMSG)\\n\"); }};\n\
          destination here {{ file(\"%dir%/here\" template(t)); }};\n\
          destination there {{ file(\"%dir%/there\" template(t)); }};\n\
          rewrite r {{ set(int(\"7\") value(\"number\")); set(\"text, \\\"x\\\"\" value(\".dotted\")); set(boolean(\"true\") value(\"truth\")); \
@@ -273,6 +273,7 @@ fn pairs_types_and_tags_go_over_to_another_one() {
     let (here, there) = (strip(read("here")), strip(read("there")));
     assert_eq!(here, there);
     assert!(here[0]["number"] == 7 && here[0]["truth"] == true, "{here:?}");
+    assert_eq!(there[1]["raw"], "<14>1 - - - - - - two");
     penstock.wait_settled(4);
     penstock.stop();
 }

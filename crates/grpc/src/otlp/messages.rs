@@ -226,6 +226,28 @@ mod tests {
         );
     }
 
+    #[test]
+    fn the_message_as_it_was_received_goes_over_where_somebody_reads_it() {
+        let context = Arc::new(Context::local("s", "sender", "rfc3164"));
+        let mut batch = Batch::new(Vec::new(), context, Stamp::now(0));
+        batch.records.push(Record::new(Span::EMPTY));
+        let raw = intern("RAWMSG").expect("room");
+        batch.set(0, raw, b"<13>as it came", ValueType::String);
+        let mut record = Vec::new();
+        PairWriter::default().put(&mut record, &batch, &batch.records[0]);
+        let request = request(&[&record], &scope("1"));
+        let message = request.get(HEAD_BYTES..).expect("a message");
+        let found = |demand: &Demand| {
+            let context = Arc::new(Context::local("o", "here", "otlp"));
+            let mut other = Batch::new(Vec::new(), context, Stamp::now(0));
+            let mut requested = Requested::read(Signal::Logs, message).expect("good");
+            Filler::default().fill(&mut other, &mut requested, demand).expect("good");
+            other.value(&other.records[0], raw).map(|value| value.bytes.to_vec())
+        };
+        assert_eq!(found(&Demand { raw: true, ..Demand::default() }), Some(b"<13>as it came".to_vec()));
+        assert_eq!(found(&Demand::default()), None);
+    }
+
     proptest! {
         #[test]
         fn foreign_bytes_are_messages_or_none(bytes: Vec<u8>) {

@@ -1,7 +1,7 @@
 //! Records of syslog-ng-otlp() as the messages that they were at their sender.
 
 use super::pairs::type_named;
-use ::record::{Batch, Context, Demand, NameId, Peer, Record, Span, Stamp, TagId, ValueType, lookup};
+use ::record::{Batch, Context, Demand, NameId, Peer, Record, Span, Stamp, TagId, ValueType, intern, lookup};
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -12,6 +12,8 @@ use wire::protobuf::{Malformed, Value, fields};
 const KNOWN_MAX: usize = 1 << 10;
 /// Contexts of a batch: beyond these, messages have that of the connection.
 const CONTEXTS_MAX: usize = 1 << 15;
+/// What templates ask for by another word than its name.
+const RAWMSG: &[u8] = b"RAWMSG";
 const FIELDS: [NameId; 5] = [NameId::HOST, NameId::MESSAGE, NameId::PROGRAM, NameId::PID, NameId::MSGID];
 
 #[derive(Default)]
@@ -88,7 +90,8 @@ impl PairReader {
                 let is_read = demand.wants(id)
                     || FIELDS.contains(&id)
                     || id == NameId::LEGACY_MSGHDR
-                    || id.is_sdata() && demand.sdata;
+                    || id.is_sdata() && demand.sdata
+                    || demand.raw && name == RAWMSG;
                 if !is_read {
                     continue;
                 }
@@ -108,7 +111,9 @@ impl PairReader {
             return Some(*id);
         }
         let text = std::str::from_utf8(name).ok()?;
-        let Some(id) = lookup(text) else { return batch.names.id(b"", name) };
+        // Templates that print it know it by its number in the process, which nobody may have asked for yet.
+        let known = if name == RAWMSG { intern(text) } else { lookup(text) };
+        let Some(id) = known else { return batch.names.id(b"", name) };
         if self.known.len() >= KNOWN_MAX {
             self.known.clear();
         }
