@@ -184,7 +184,9 @@ fn milliseconds(text: &str) -> Option<i64> {
 /// pairs has that name.
 pub fn fields(to: &mut Writer<'_>, id: &[u8], field: &[u8]) {
     let all = pairs(field);
-    if id.len() == ID_BYTES && !has(&all, b"_id") {
+    // Of one below it, a document is made that is the id.
+    if id.len() == ID_BYTES && !all.clone().any(|pair| pair.name == b"_id" || pair.name.starts_with(b"_id."))
+    {
         to.key(kind::OBJECT_ID, b"_id");
         to.0.extend_from_slice(id);
     }
@@ -292,6 +294,11 @@ mod tests {
     fn an_id_of_the_message_counts() {
         let made = made(&[1; ID_BYTES], &[("_id", ValueType::String, b"own")]);
         assert_eq!(made, doc! { "_id": "own" });
+        let made = self::made(
+            &[1; ID_BYTES],
+            &[("_id.$oid", ValueType::String, b"5f"), ("a", ValueType::Int, b"1")],
+        );
+        assert_eq!(made, doc! { "_id": { "$oid": "5f" }, "a": 1i64 });
     }
 
     #[test]

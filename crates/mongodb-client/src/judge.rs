@@ -100,7 +100,7 @@ pub fn answer(answer: &Document, documents: usize, unordered: bool) -> Judged {
 
 /// The command has failed as a whole.
 pub fn failure(error: &Error) -> Outcome {
-    let why = words(0, &error.to_string());
+    let why = words(0, &error.kind.to_string());
     match error.kind.as_ref() {
         ErrorKind::Command(said) => {
             let why = words(said.code, &said.message);

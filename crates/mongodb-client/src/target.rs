@@ -47,7 +47,7 @@ impl Deployment {
         if uri.starts_with("mongodb+srv:") {
             return Err("names of servers are not looked up in SRV records".to_owned());
         }
-        let mut address = ConnectionString::parse(uri).map_err(|error| error.to_string())?;
+        let mut address = ConnectionString::parse(uri).map_err(|error| error.kind.to_string())?;
         // The library refuses it: it is kept here.
         #[allow(deprecated)]
         let answer_max = address.socket_timeout.take();
