@@ -3,6 +3,7 @@
 use crate::place::{self, Places};
 use crate::plan::Plan;
 use crate::row;
+use crate::shape::{self, Id};
 use bytes::Bytes;
 use flight::Part;
 use std::borrow::Cow;
@@ -17,6 +18,9 @@ pub struct Load {
     pub numbers: Vec<Option<u64>>,
     /// Where they stand in the sequences that they come from.
     pub places: Places,
+    /// Where rows begin that were made for other columns than those before them, and for which; the first
+    /// stands at 0.
+    pub made_for: Vec<(usize, Option<Id>)>,
 }
 
 impl Load {
@@ -24,6 +28,20 @@ impl Load {
     pub fn before(&self, position: u64) -> usize {
         let last = self.numbers.iter().rposition(|number| number.is_some_and(|number| number < position));
         last.map_or(0, |last| last + 1)
+    }
+
+    /// Its first messages, which were all made for the same columns, and these.
+    pub fn first(mut self) -> (Load, Option<Id>) {
+        let made_for = self.made_for.first().and_then(|(_, id)| *id);
+        if let Some((count, _)) = self.made_for.get(1).copied() {
+            let ends = self.ends.get(..count).unwrap_or_default();
+            self.bytes.truncate(ends.last().map_or(0, |end| *end as usize));
+            self.ends = ends.into();
+            self.numbers.truncate(count);
+            self.places.cut(count);
+            self.made_for.truncate(1);
+        }
+        (self, made_for)
     }
 
     /// The number after that of its last message, as far as it is known.
@@ -37,13 +55,18 @@ pub fn load(part: &Part<'_>) -> Load {
     let mut bytes = Vec::with_capacity(part.bytes);
     let mut ends = Vec::with_capacity(part.messages.len());
     let mut places = Places::default();
+    let mut made_for: Vec<(usize, Option<Id>)> = Vec::new();
     for (index, message) in part.messages.iter().enumerate() {
         let (place, row) = place::split(message);
         places.note(index, place);
+        let (id, row) = shape::split(row);
+        if made_for.last().is_none_or(|(_, last)| *last != id) {
+            made_for.push((index, id));
+        }
         bytes.extend_from_slice(row);
         ends.push(bytes.len() as u32);
     }
-    Load { bytes: bytes.into(), ends: ends.into(), numbers: part.numbers.to_vec(), places }
+    Load { bytes: bytes.into(), ends: ends.into(), numbers: part.numbers.to_vec(), places, made_for }
 }
 
 /// Consecutive rows for one table, each with its line end. Clones share them.

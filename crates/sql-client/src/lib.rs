@@ -18,6 +18,7 @@ pub mod row;
 mod schema;
 mod server;
 mod session;
+pub mod shape;
 mod sqlite;
 
 pub use batch::{Load, load};
@@ -28,4 +29,5 @@ pub use plan::{Column, Login, Plan, TlsFiles};
 pub use postgres::Postgres;
 pub use schema::{is_identifier, sanitize};
 pub use session::{HowFar, serve};
+pub use shape::{Shape, Shapes};
 pub use sqlite::Sqlite;

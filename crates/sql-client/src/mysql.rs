@@ -23,6 +23,8 @@ const KEEPALIVE: Duration = Duration::from_secs(60);
 const STATEMENT_BYTES: usize = 256 << 10;
 /// Bytes of a packet that are not the statement's.
 const PACKET_EXTRA: usize = 1024;
+/// Of these, those that every packet has.
+const PACKET_HEAD: usize = 16;
 /// What a column cannot hold is an error, and nothing is cut or made a zero.
 const STRICT: &str = "SET SESSION sql_mode = CONCAT(@@SESSION.sql_mode, ',STRICT_ALL_TABLES')";
 
@@ -33,11 +35,14 @@ pub struct Mysql {
     /// A backslash in a literal is one, and nothing else.
     plain_backslash: bool,
     statement_bytes: usize,
+    /// The most that the server takes at once.
+    packet_bytes: usize,
 }
 
 impl Mysql {
     pub fn new(plan: Arc<Plan>, login: Arc<Login>) -> Mysql {
-        Mysql { plan, login, open: None, plain_backslash: false, statement_bytes: STATEMENT_BYTES }
+        let (plain_backslash, statement_bytes) = (false, STATEMENT_BYTES);
+        Mysql { plan, login, open: None, plain_backslash, statement_bytes, packet_bytes: usize::MAX }
     }
 
     fn options(&self) -> Opts {
@@ -88,6 +93,8 @@ fn encrypted(files: &TlsFiles) -> SslOpts {
 impl Server for Mysql {
     const BEGIN: &'static str = "START TRANSACTION";
     const LOCKS: &'static str = " FOR UPDATE";
+    // It may be one of a statement in a trigger.
+    const IS_SURE_OF_ROWS: bool = false;
 
     fn is_open(&self) -> bool {
         self.open.is_some()
@@ -108,6 +115,7 @@ impl Server for Mysql {
         let answer = answer.map_err(|error| fault(&error, Stage::Statement))?;
         let (mode, packet) = answer.unwrap_or_default();
         self.plain_backslash = mode.split(',').any(|word| word == "NO_BACKSLASH_ESCAPES");
+        self.packet_bytes = packet as usize;
         self.statement_bytes =
             (packet as usize).saturating_sub(PACKET_EXTRA).clamp(PACKET_EXTRA, STATEMENT_BYTES);
         Ok(())
@@ -139,12 +147,12 @@ impl Server for Mysql {
         self.run(statement, Stage::Statement).await
     }
 
-    async fn put(&mut self, table: &str, rows: &Rows, keys: &mut Keys) -> Result<(), NotDone> {
-        let head = format!("INSERT INTO {} ({}) VALUES ", self.plan.quoted(table), self.plan.listed());
-        let fields = self.plan.fields();
+    async fn put(&mut self, plan: &Plan, table: &str, rows: &Rows, keys: &mut Keys) -> Result<(), NotDone> {
+        let head = format!("INSERT INTO {} ({}) VALUES ", plan.quoted(table), plan.listed());
+        let fields = plan.fields();
         // What is there already changes nothing.
-        let unchanged = |name: &String| self.plan.quoted(name);
-        let tail = self.plan.unique.first().map(unchanged);
+        let unchanged = |name: &String| plan.quoted(name);
+        let tail = plan.unique.first().map(unchanged);
         let tail = tail.map(|name| format!(" ON DUPLICATE KEY UPDATE {name}={name}")).unwrap_or_default();
         let mut inserts =
             Inserts::new(head, tail, fields).for_server(self.plain_backslash, self.statement_bytes);
@@ -155,6 +163,14 @@ impl Server for Mysql {
             if count == 0 {
                 return Ok(());
             }
+            // The server would end the connection.
+            let bytes = inserts.statement().len();
+            if count == 1 && bytes + PACKET_HEAD > self.packet_bytes {
+                let most = self.packet_bytes;
+                let why =
+                    format!("its INSERT has {bytes} bytes, and the server's max_allowed_packet is {most}");
+                return Err(NotDone::Row { at: done, why });
+            }
             let inserted = self.run(inserts.statement(), Stage::Statement).await;
             inserted.map_err(|fault| match fault {
                 NotDone::Row { at, why } => NotDone::Row { at: done + at, why },
@@ -162,7 +178,7 @@ impl Server for Mysql {
             })?;
             // Of the rows of a statement, the server says what the first is called.
             let first = self.open.as_ref().and_then(Conn::last_insert_id);
-            if let Some(first) = first.filter(|first| *first > 0 && self.plan.unique.is_empty()) {
+            if let Some(first) = first.filter(|first| *first > 0 && plan.unique.is_empty()) {
                 let of_it = keys.asked.iter().filter(|at| (done..done + count).contains(*at));
                 keys.said.extend(of_it.map(|at| (*at, ("first_id_of_statement", first.into()))));
             }

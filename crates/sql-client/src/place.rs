@@ -24,7 +24,9 @@ pub fn split(row: &[u8]) -> (Option<(&str, u64)>, &[u8]) {
     let place = (|| {
         let (name, rest) = until_border(row.strip_prefix(&[BORDER])?)?;
         let (number, rest) = until_border(rest)?;
-        Some(((std::str::from_utf8(name).ok()?, parsed(number)?), rest))
+        // Without a name it is a mark, see [`crate::shape`].
+        let name = std::str::from_utf8(name).ok().filter(|name| !name.is_empty())?;
+        Some(((name, parsed(number)?), rest))
     })();
     place.map_or((None, row), |(place, rest)| (Some(place), rest))
 }
@@ -64,6 +66,11 @@ impl Places {
         });
         self.of.resize(index, None);
         self.of.push(Some((at, number)));
+    }
+
+    /// Those of the first messages.
+    pub fn cut(&mut self, messages: usize) {
+        self.of.truncate(messages);
     }
 
     /// Which messages stand before what each sequence has reached, or before another of the batch: empty

@@ -53,9 +53,12 @@ pub struct TlsFiles {
     pub checks_name: bool,
 }
 
+#[derive(Clone)]
 pub struct Plan {
     /// `None`: each row begins with the name of its table.
     pub table: Option<String>,
+    /// What the configuration says of their names has a schema.
+    pub names_schema: bool,
     pub columns: Vec<Column>,
     /// Columns that get an index where they are made.
     pub indexes: Vec<String>,
@@ -74,6 +77,19 @@ pub struct Plan {
 impl Plan {
     pub fn quoted(&self, name: &str) -> String {
         format!("{0}{name}{0}", self.quote)
+    }
+
+    /// Whether a message has named a table that is somebody else's: one of the server's own, or in a schema
+    /// that the configuration does not speak of.
+    pub fn is_foreign(&self, table: &str) -> bool {
+        const OWN: [&str; 2] = ["pg_", "sqlite_"];
+        const SCHEMAS: [&str; 5] = ["pg_catalog", "information_schema", "performance_schema", "mysql", "sys"];
+        let name = table.to_ascii_lowercase();
+        let is_servers = match name.split_once('.') {
+            Some((schema, _)) => SCHEMAS.contains(&schema) || !self.names_schema,
+            None => OWN.iter().any(|head| name.starts_with(head)),
+        };
+        self.table.is_none() && is_servers
     }
 
     /// Fields of a row.

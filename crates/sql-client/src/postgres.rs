@@ -102,48 +102,39 @@ impl Postgres {
 }
 
 impl Open {
-    async fn copy(&mut self, table: &str, columns: &str, name: String) -> Result<Statement, NotDone> {
-        if let Some(statement) = self.copies.get(table) {
+    /// `place`: a table with its columns.
+    async fn copy(&mut self, place: &str) -> Result<Statement, NotDone> {
+        if let Some(statement) = self.copies.get(place) {
             return Ok(statement.clone());
         }
-        let text = format!("COPY {name} ({columns}) FROM STDIN");
+        let text = format!("COPY {place} FROM STDIN");
         let statement = self.client.prepare(&text).await.map_err(|error| fault(&error, Stage::Statement))?;
         if self.copies.len() >= COPIES_MAX {
             self.copies.clear();
         }
-        self.copies.insert(table.to_owned(), statement.clone());
+        self.copies.insert(place.to_owned(), statement.clone());
         Ok(statement)
     }
 
-    async fn run(&self, statement: &str) -> Result<(), NotDone> {
-        self.client.batch_execute(statement).await.map_err(|error| fault(&error, Stage::Statement))
+    async fn run(&self, statement: &str, stage: Stage) -> Result<(), NotDone> {
+        self.client.batch_execute(statement).await.map_err(|error| fault(&error, stage))
     }
 
-    /// Puts rows into the table with this name, whose statement is kept under `key`.
-    async fn copy_rows(
-        &mut self,
-        key: &str,
-        columns: &str,
-        name: String,
-        rows: &Rows,
-    ) -> Result<(), NotDone> {
-        let statement = self.copy(key, columns, name).await?;
+    async fn copy_rows(&mut self, place: &str, rows: &Rows) -> Result<(), NotDone> {
+        let statement = self.copy(place).await?;
         let begun = self.client.copy_in::<_, Bytes>(&statement).await;
         let mut sink = pin!(begun.map_err(|error| fault(&error, Stage::Statement))?);
         let mut bytes = rows.bytes();
-        let mut is_whole = true;
         while !bytes.is_empty() {
             let piece = bytes.split_to(bytes.len().min(MESSAGE_BYTES));
             if sink.send(piece).await.is_err() {
                 // Why, its end says.
-                is_whole = false;
                 break;
             }
         }
         let ended = sink.as_mut().finish().await;
-        let stage = if is_whole { Stage::Rows } else { Stage::Statement };
         // A trigger or a rule of the table may pass rows over: that is its right.
-        ended.map(drop).map_err(|error| fault(&error, stage))
+        ended.map(drop).map_err(|error| fault(&error, Stage::Rows))
     }
 }
 
@@ -202,24 +193,27 @@ impl Server for Postgres {
     }
 
     /// COPY says no keys; rows have the number of their transaction, see [`Server::transaction`].
-    async fn put(&mut self, table: &str, rows: &Rows, _keys: &mut Keys) -> Result<(), NotDone> {
-        let (name, columns) = (self.plan.quoted(table), self.plan.listed());
-        let unique = self.plan.listed_unique();
+    async fn put(&mut self, plan: &Plan, table: &str, rows: &Rows, _keys: &mut Keys) -> Result<(), NotDone> {
+        let (name, columns) = (plan.quoted(table), plan.listed());
+        let place = format!("{name} ({columns})");
+        let unique = plan.listed_unique();
         let open = self.here()?;
         let Some(unique) = unique else {
-            return open.copy_rows(table, &columns, name, rows).await;
+            return open.copy_rows(&place, rows).await;
         };
         // COPY knows no conflicts: rows arrive in a table of this connection, and those that are not there go
         // on in the same transaction.
-        let arriving = format!("penstock_{:016x}", schema::number_of(table));
+        let arriving = format!("penstock_{:016x}", schema::number_of(&place));
         if open.copies.len() >= COPIES_MAX {
-            open.run("DISCARD TEMP").await?;
+            open.run("DISCARD TEMP", Stage::Statement).await?;
         }
         let like = format!("ON COMMIT DELETE ROWS AS SELECT {columns} FROM {name} WITH NO DATA");
-        open.run(&format!("CREATE TEMP TABLE IF NOT EXISTS {arriving} {like}")).await?;
-        open.copy_rows(table, &columns, arriving.clone(), rows).await?;
-        let go_on = format!("INSERT INTO {name} ({columns}) SELECT {columns} FROM {arriving}");
-        open.run(&format!("{go_on} ON CONFLICT ({unique}) DO NOTHING; TRUNCATE {arriving}")).await
+        let make = format!("CREATE TEMP TABLE IF NOT EXISTS {arriving} {like}");
+        open.run(&make, Stage::Statement).await?;
+        open.copy_rows(&format!("{arriving} ({columns})"), rows).await?;
+        let go_on = format!("INSERT INTO {place} SELECT {columns} FROM {arriving}");
+        let go_on = format!("{go_on} ON CONFLICT ({unique}) DO NOTHING; TRUNCATE {arriving}");
+        open.run(&go_on, Stage::Rows).await
     }
 
     fn whereabouts(&self) -> Vec<About> {

@@ -11,7 +11,7 @@ const LOOKS_MAX: usize = 3;
 
 /// Whether a character may stand in a name, and where.
 fn may_stand(at: usize, byte: u8) -> bool {
-    byte.is_ascii_alphabetic() || byte == b'.' || at > 0 && (byte == b'_' || byte.is_ascii_digit())
+    byte.is_ascii_alphabetic() || b"._".contains(&byte) || at > 0 && byte.is_ascii_digit()
 }
 
 /// Whether it is a name as it stands.
@@ -133,6 +133,7 @@ mod tests {
         }
         assert!(
             is_identifier("schema.table_1")
+                && is_identifier("_id")
                 && !is_identifier("1st")
                 && !is_identifier("")
                 && !is_identifier("a-b")

@@ -2,6 +2,7 @@
 
 use crate::batch::Rows;
 use crate::not_done::NotDone;
+use crate::plan::Plan;
 use flight::Detail;
 use std::future::Future;
 
@@ -15,6 +16,8 @@ pub trait Server: Send {
     /// What stands behind a query whose rows nobody else may change until the end of the transaction; nothing
     /// where a transaction keeps others out anyway.
     const LOCKS: &'static str;
+    /// The row that an error names is the one at fault.
+    const IS_SURE_OF_ROWS: bool = true;
 
     fn is_open(&self) -> bool;
 
@@ -38,6 +41,7 @@ pub trait Server: Send {
     /// hears what the server calls rows, as far as it says that and somebody asks.
     fn put(
         &mut self,
+        plan: &Plan,
         table: &str,
         rows: &Rows,
         keys: &mut Keys,

@@ -1,6 +1,8 @@
 //! What runs for one outlet: it takes batches one after the other, puts each into its tables in one
 //! transaction, and says what became of it.
 
+mod careful;
+
 use crate::account::{Account, are_there};
 use crate::batch::{Group, Load, groups};
 use crate::cursor::Cursor;
@@ -10,6 +12,7 @@ use crate::offsets::Offsets;
 use crate::plan::Plan;
 use crate::schema;
 use crate::server::Server;
+use crate::shape::{Id, Shape, Shapes};
 use flight::{Outcome, Verdict};
 use guest::{Jobs, Order};
 use std::collections::HashSet;
@@ -19,12 +22,6 @@ use std::time::Duration;
 /// Tables that are known to be there. Messages may name any number of them: beyond this they are looked at
 /// again.
 const TABLES_MAX: usize = 4096;
-/// Behind a row that was refused, the next ones go in pieces of so many, and each piece that is taken doubles
-/// them.
-const PIECE_MIN: usize = 64;
-
-const MARK: &str = "SAVEPOINT penstock";
-const BACK_TO_MARK: &str = "ROLLBACK TO SAVEPOINT penstock";
 
 /// Where the server keeps how far it is, if it does.
 #[derive(Clone)]
@@ -36,11 +33,11 @@ pub enum HowFar {
     Offsets(Arc<Offsets>),
 }
 
-/// Serves an outlet until it is closed.
-pub async fn serve<S: Server>(plan: Arc<Plan>, kept: HowFar, server: S, jobs: Jobs<Load>) {
-    let (tables, reached) = (HashSet::new(), Vec::new());
-    let mut session =
-        Session { plan, kept, server, tables, position: 0, reached, followed: Followed::default() };
+/// Serves an outlet until it is closed. `shapes` knows rows that were made for another configuration.
+pub async fn serve<S: Server>(plan: Arc<Plan>, shapes: Shapes, kept: HowFar, server: S, jobs: Jobs<Load>) {
+    let own = (Shape::of(&plan).id(), Arc::clone(&plan));
+    let (tables, reached, followed) = (HashSet::new(), Vec::new(), Followed::default());
+    let mut session = Session { own, shapes, plan, kept, server, tables, position: 0, reached, followed };
     while let Some(order) = jobs.next().await {
         match order {
             Order::Reopen => session.leave(),
@@ -55,6 +52,10 @@ pub async fn serve<S: Server>(plan: Arc<Plan>, kept: HowFar, server: S, jobs: Jo
 }
 
 struct Session<S> {
+    /// Of the configuration that holds, and the id of its rows.
+    own: (Id, Arc<Plan>),
+    shapes: Shapes,
+    /// Of the rows in hand.
     plan: Arc<Plan>,
     kept: HowFar,
     server: S,
@@ -83,11 +84,46 @@ impl<S: Server> Session<S> {
     }
 
     async fn deliver(&mut self, load: Load) -> Outcome {
-        let load = Arc::new(load);
-        let mut result = self.attempt(&load).await;
+        let all = load.ends.len();
+        let (load, made_for) = load.first();
+        let messages = load.ends.len();
+        let outcome = match self.plan_of(made_for) {
+            Some(plan) => {
+                if !Arc::ptr_eq(&plan, &self.plan) {
+                    self.tables.clear();
+                    self.plan = plan;
+                }
+                self.deliver_alike(&load).await
+            }
+            None => {
+                let why = "it was made for columns of another configuration, and nobody knows which";
+                let verdicts = vec![Verdict::Refused(why.into()); messages];
+                Outcome::Judged { verdicts, after: Some(Duration::ZERO) }
+            }
+        };
+        match outcome {
+            // Those behind them go next.
+            Outcome::Delivered if messages < all => {
+                Outcome::Judged { verdicts: vec![Verdict::Delivered; messages], after: Some(Duration::ZERO) }
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// How rows are put that were made for this.
+    fn plan_of(&self, made_for: Option<Id>) -> Option<Arc<Plan>> {
+        let (own, plan) = &self.own;
+        match made_for.filter(|id| id != own) {
+            None => Some(Arc::clone(plan)),
+            Some(id) => Some(Arc::new((self.shapes)(&id)?.plan(plan))),
+        }
+    }
+
+    async fn deliver_alike(&mut self, load: &Load) -> Outcome {
+        let mut result = self.attempt(load).await;
         if let Err((NotDone::Away(_), true)) = result {
             // The server has ended a connection that was kept; nothing was taken.
-            result = self.attempt(&load).await;
+            result = self.attempt(load).await;
         }
         result.unwrap_or_else(|(fault, _)| fault.outcome())
     }
@@ -180,6 +216,7 @@ impl<S: Server> Session<S> {
         schema::prepare(&self.plan, &mut self.server, table).await.map_err(|fault| match fault {
             // Statements that make tables have no rows.
             NotDone::Row { why, .. } | NotDone::Rows(why) => NotDone::Hold(why),
+            NotDone::Hold(why) if self.plan.is_foreign(table) => NotDone::Table(why),
             fault => fault,
         })?;
         if self.tables.len() >= TABLES_MAX {
@@ -229,7 +266,8 @@ impl<S: Server> Session<S> {
     async fn put_rows(&mut self, group: &Group, from: usize, to: usize) -> Result<(), NotDone> {
         let places = group.places.get(from..to).unwrap_or_default();
         let mut keys = self.followed.asks(places);
-        self.server.put(&group.table, &group.rows.part(from, to), &mut keys).await?;
+        let rows = group.rows.part(from, to);
+        self.server.put(&self.plan, &group.table, &rows, &mut keys).await?;
         self.followed.are_in(&group.table, places, keys);
         Ok(())
     }
@@ -266,90 +304,6 @@ impl<S: Server> Session<S> {
             self.leave();
         }
         Err(fault)
-    }
-
-    /// A batch with rows that the server does not take: these are found, and the others are put in their
-    /// order, all in one transaction. Where some are there already, nothing is put, and these are returned.
-    async fn put_carefully(
-        &mut self,
-        groups: &[Group],
-        account: &mut Account,
-        load: &Load,
-    ) -> Result<Vec<usize>, NotDone> {
-        let there = self.begin_transaction(load).await?;
-        if !there.is_empty() {
-            return Ok(there);
-        }
-        for group in groups {
-            let is_refused =
-                |place: &u32| matches!(account.verdicts.get(*place as usize), Some(Verdict::Refused(_)));
-            if group.places.first().is_some_and(is_refused) {
-                continue;
-            }
-            match self.put_group(group, account).await {
-                Ok(()) => {}
-                Err(NotDone::Table(why)) if self.plan.table.is_none() => {
-                    group.places.iter().for_each(|place| account.refuse(*place, &why));
-                }
-                Err(fault) => return self.undo(fault).await,
-            }
-        }
-        if matches!(self.kept, HowFar::Nowhere) || account.refused == 0 {
-            self.commit(load).await?;
-            return Ok(there);
-        }
-        // The position may not pass a message before its letter is written: it is told alone, and the others
-        // come again without it.
-        self.server.execute("ROLLBACK").await?;
-        self.followed.are_nowhere();
-        account.taken = 0;
-        let taken = account.verdicts.iter_mut().filter(|verdict| **verdict == Verdict::Delivered);
-        taken.for_each(|verdict| *verdict = Verdict::Again);
-        Ok(there)
-    }
-
-    async fn put_group(&mut self, group: &Group, account: &mut Account) -> Result<(), NotDone> {
-        let (mut at, mut piece) = (0, group.rows.count());
-        while at < group.rows.count() && !account.is_suspicious() {
-            let to = (at + piece).min(group.rows.count());
-            match self.put_piece(group, at, to).await {
-                Ok(()) => {
-                    account.take(group.places.get(at..to).unwrap_or_default());
-                    at = to;
-                    piece = piece.saturating_mul(2);
-                }
-                Err(NotDone::Row { at: bad, why }) if at + bad < to => {
-                    let bad = at + bad;
-                    // Those before it were taken, and went with it.
-                    if bad > at {
-                        self.put_piece(group, at, bad).await?;
-                        account.take(group.places.get(at..bad).unwrap_or_default());
-                    }
-                    group.places.get(bad).into_iter().for_each(|place| account.refuse(*place, &why));
-                    piece = PIECE_MIN.max(bad - at);
-                    at = bad + 1;
-                }
-                Err(NotDone::Rows(why) | NotDone::Row { why, .. }) => {
-                    if to - at == 1 {
-                        group.places.get(at).into_iter().for_each(|place| account.refuse(*place, &why));
-                        at = to;
-                    }
-                    piece = (to - at).div_ceil(2).max(1);
-                }
-                Err(fault) => return Err(fault),
-            }
-        }
-        Ok(())
-    }
-
-    /// Some rows, or none of them.
-    async fn put_piece(&mut self, group: &Group, from: usize, to: usize) -> Result<(), NotDone> {
-        self.server.execute(MARK).await?;
-        let result = self.put_rows(group, from, to).await;
-        if let Err(NotDone::Row { .. } | NotDone::Rows(_) | NotDone::Table(_)) = result {
-            self.server.execute(BACK_TO_MARK).await?;
-        }
-        result
     }
 }
 

@@ -7,6 +7,7 @@ use crate::row;
 use crate::server::{About, Keys, Server};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
+use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +22,46 @@ const PAGE_BYTES_INDEXED: usize = 4 << 10;
 pub struct Sqlite {
     plan: Arc<Plan>,
     login: Arc<Login>,
-    open: Option<Connection>,
+    open: Option<Open>,
+}
+
+struct Open {
+    connection: Connection,
+    path: String,
+    /// Device and inode of the file.
+    file: Option<(u64, u64)>,
+}
+
+impl Open {
+    fn new(path: String, page_bytes: usize) -> Result<Open, Error> {
+        let connection = opened(&path, page_bytes)?;
+        let file = file_at(&path).ok().flatten();
+        Ok(Open { connection, path, file })
+    }
+
+    /// Its file is where it was: what was rotated away takes nothing more.
+    fn is_in_place(&self) -> bool {
+        file_at(&self.path).map_or(true, |file| file == self.file)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        // SQLite does this at the end itself, unless the file has another name now: then what was written is
+        // in a log that nobody finds.
+        if !self.is_in_place() {
+            let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        }
+    }
+}
+
+/// Device and inode of the file at a path; `None`: there is none.
+fn file_at(path: &str) -> std::io::Result<Option<(u64, u64)>> {
+    match std::fs::metadata(path) {
+        Ok(found) => Ok(Some((found.dev(), found.ino()))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 impl Sqlite {
@@ -39,7 +79,7 @@ impl Sqlite {
             return Err(NotDone::Away("the database is not open".to_owned()));
         };
         let done = tokio::task::spawn_blocking(move || {
-            let result = work(&mut open);
+            let result = work(&mut open.connection);
             (open, result)
         });
         let (open, result) = done.await.map_err(|error| NotDone::Unknown(error.to_string()))?;
@@ -92,7 +132,17 @@ fn fault(error: &Error) -> NotDone {
 }
 
 fn is_about_a_name(words: &str) -> bool {
-    words.contains("unknown database") || words.contains("syntax error")
+    const SIGNS: [&str; 8] = [
+        "unknown database",
+        "syntax error",
+        "reserved for internal use",
+        "may not be altered",
+        "may not be modified",
+        "already an index named",
+        "to a view",
+        "it is a view",
+    ];
+    SIGNS.iter().any(|sign| words.contains(sign))
 }
 
 /// What is put into a table.
@@ -140,14 +190,25 @@ impl Server for Sqlite {
     const LOCKS: &'static str = "";
 
     fn is_open(&self) -> bool {
-        self.open.is_some()
+        self.open.as_ref().is_some_and(Open::is_in_place)
     }
 
     async fn open(&mut self) -> Result<(), NotDone> {
         let path = self.login.database.clone();
         let shown = path.clone();
         let page_bytes = page_bytes(&self.plan);
-        let opened = tokio::task::spawn_blocking(move || opened(&path, page_bytes)).await;
+        let before = self.open.take();
+        if before.as_ref().is_some_and(|open| !open.is_in_place()) {
+            oplog::notice(
+                "Another file is begun: that of the database was moved or removed",
+                &[("path", &shown)],
+            );
+        }
+        let opened = tokio::task::spawn_blocking(move || {
+            drop(before);
+            Open::new(path, page_bytes)
+        });
+        let opened = opened.await;
         let opened = opened.map_err(|error| NotDone::Away(error.to_string()))?;
         self.open = Some(opened.map_err(|error| match fault(&error) {
             NotDone::Busy(why) => NotDone::Busy(format!("{shown}: {why}")),
@@ -183,12 +244,12 @@ impl Server for Sqlite {
         .await
     }
 
-    async fn put(&mut self, table: &str, rows: &Rows, keys: &mut Keys) -> Result<(), NotDone> {
-        let fields = self.plan.fields();
+    async fn put(&mut self, plan: &Plan, table: &str, rows: &Rows, keys: &mut Keys) -> Result<(), NotDone> {
+        let fields = plan.fields();
         let places = vec!["?"; fields].join(",");
-        let unique = self.plan.listed_unique();
+        let unique = plan.listed_unique();
         let tail = unique.map(|unique| format!(" ON CONFLICT ({unique}) DO NOTHING")).unwrap_or_default();
-        let (name, columns) = (self.plan.quoted(table), self.plan.listed());
+        let (name, columns) = (plan.quoted(table), plan.listed());
         let statement = format!("INSERT INTO {name} ({columns}) VALUES ({places}){tail}");
         let wanted = Insert { statement, fields, rows: rows.clone(), asked: keys.asked.clone() };
         let said = self.run(move |open| insert(open, &wanted)).await?;
@@ -233,6 +294,7 @@ mod tests {
         let column = |name: &str| Column { name: name.into(), kind: "text".into(), is_default: false };
         Plan {
             table: Some("t".to_owned()),
+            names_schema: false,
             columns: vec![column("a"), column("b")],
             indexes: indexes.iter().map(|name| (*name).to_owned()).collect(),
             unique: Vec::new(),

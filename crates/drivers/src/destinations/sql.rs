@@ -12,12 +12,13 @@ use delivery::writer::Writer;
 use delivery::{disk_buffer, writing};
 use diag::{Diagnostics, Reported};
 use driver_options::Reading;
-use engine::Sink;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
+use engine::{Shared, Sink};
 use flight::Limits;
 use guest::{Caller, Line};
 use reading::Kind;
-use sql_client::{Cursor, HowFar, Load, Mysql, Offsets, Postgres, Sqlite, load, serve};
+use sql_client::shape::Id;
+use sql_client::{Cursor, HowFar, Load, Mysql, Offsets, Postgres, Shape, Shapes, Sqlite, load, serve};
 use std::sync::{Arc, OnceLock};
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::SQL, build).needing(reading::needs)];
@@ -37,23 +38,25 @@ fn build(
     let key = writing::key(s, &mut writer, || format!("sql({address},{columns})"));
     let offsets = offsets(has_places, batching.workers, &mut r)?;
     let known: Arc<OnceLock<Arc<Cursor>>> = Arc::default();
-    if exactly_once(&writer, batching.workers, &mut r)? {
-        batching.limits.numbered = true;
-        let (known, queue) = (Arc::clone(&known), disk_buffer::of(&writer));
-        batching.prepare = Some(Box::new(move |shared| {
-            let Some(queue) = &queue else { return Ok(()) };
-            let positions = Positions::recall(shared, queue)?;
-            let (name, run) = (positions.name.clone(), positions.run);
-            let is_own = Box::new(move |run| positions.is_own(run));
-            let _ = known.set(Arc::new(Cursor { name, run, is_own }));
-            Ok(())
-        }));
-    }
+    let queue = exactly_once(&writer, batching.workers, &mut r)?.then(|| disk_buffer::of(&writer)).flatten();
+    batching.limits.numbered = queue.is_some();
+    let shape = Shape::of(&plan);
+    let (keep, shapes) = kept_shapes();
+    let recalled = Arc::clone(&known);
+    batching.prepare = Some(Box::new(move |shared| {
+        keep(shared, &shape);
+        let Some(queue) = &queue else { return Ok(()) };
+        let positions = Positions::recall(shared, queue)?;
+        let (name, run) = (positions.name.clone(), positions.run);
+        let is_own = Box::new(move |run| positions.is_own(run));
+        let _ = recalled.set(Arc::new(Cursor { name, run, is_own }));
+        Ok(())
+    }));
     let (plan, login) = (Arc::new(plan), Arc::new(login));
     let name = cx.id();
     let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
         let caller = Caller::at(&place);
-        let (plan, login) = (Arc::clone(&plan), Arc::clone(&login));
+        let (plan, login, shapes) = (Arc::clone(&plan), Arc::clone(&login), Arc::clone(&shapes));
         let kept = match (known.get(), &offsets) {
             (Some(cursor), _) => HowFar::Queue(Arc::clone(cursor)),
             (None, Some(offsets)) => HowFar::Offsets(Arc::clone(offsets)),
@@ -63,15 +66,15 @@ fn build(
         let line: Line<Load> = match kind {
             Kind::Postgres => Line::open(caller, &name, away, load, move |jobs| {
                 let server = Postgres::new(Arc::clone(&plan), Arc::clone(&login));
-                serve(Arc::clone(&plan), kept.clone(), server, jobs)
+                serve(Arc::clone(&plan), Arc::clone(&shapes), kept.clone(), server, jobs)
             }),
             Kind::Mysql => Line::open(caller, &name, away, load, move |jobs| {
                 let server = Mysql::new(Arc::clone(&plan), Arc::clone(&login));
-                serve(Arc::clone(&plan), kept.clone(), server, jobs)
+                serve(Arc::clone(&plan), Arc::clone(&shapes), kept.clone(), server, jobs)
             }),
             Kind::Sqlite => Line::open(caller, &name, away, load, move |jobs| {
                 let server = Sqlite::new(Arc::clone(&plan), Arc::clone(&login));
-                serve(Arc::clone(&plan), kept.clone(), server, jobs)
+                serve(Arc::clone(&plan), Arc::clone(&shapes), kept.clone(), server, jobs)
             }),
         };
         line.sink(limits, &place.counters)
@@ -79,6 +82,24 @@ fn build(
     let described = ("sql", format!("sql,{address}"));
     let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
     Ok(DestinationDriver { key, destination })
+}
+
+/// In front of the id of a shape, in the state file.
+const SHAPE: &str = "sql-rows/";
+
+/// Keeps for which columns rows are made, and knows those of what waits from before.
+fn kept_shapes() -> (impl Fn(&Shared, &Shape) + Send + Sync, Shapes) {
+    let name = |id: &Id| [SHAPE.as_bytes(), id].concat();
+    let store = Arc::new(OnceLock::new());
+    let known = Arc::clone(&store);
+    let keep = move |shared: &Shared, shape: &Shape| {
+        let (name, value) = (name(&shape.id()), shape.encode());
+        if shared.state().get(&name).as_ref() != Some(&value) {
+            shared.state().put(&name, &value);
+        }
+        let _ = store.set(Arc::clone(shared.state()));
+    };
+    (keep, Arc::new(move |id: &Id| Shape::decode(&known.get()?.get(&name(id))?)))
 }
 
 /// Where it is kept what the sequences have reached that messages come from, if that is asked for.

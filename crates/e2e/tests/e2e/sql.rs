@@ -1,5 +1,6 @@
 //! `sql()` with real servers, read back with their own clients: where there is none, these are skipped.
 
+mod changed;
 mod exactly_once;
 mod mariadb;
 mod offsets;

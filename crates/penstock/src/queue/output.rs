@@ -35,7 +35,14 @@ pub struct Printer<W: Write> {
     out: BufWriter<W>,
     json: bool,
     letters: bool,
+    /// Of `sql()`, with a mark in front of each.
+    rows: bool,
 }
+
+/// In the names of queues whose messages are rows of `sql()`.
+const ROWS: &[u8] = b"(sql rows)";
+/// Two NULs, and what a row was made for.
+const MARK_BYTES: usize = 10;
 
 impl Printer<io::Stdout> {
     pub fn stdout(queue: &[u8], json: bool) -> Printer<io::Stdout> {
@@ -45,13 +52,19 @@ impl Printer<io::Stdout> {
 
 impl<W: Write> Printer<W> {
     pub fn new(out: W, queue: &[u8], json: bool) -> Printer<W> {
-        Printer { out: BufWriter::with_capacity(1 << 16, out), json, letters: queue == NAME.as_bytes() }
+        let rows = queue.windows(ROWS.len()).any(|part| part == ROWS);
+        Printer { out: BufWriter::with_capacity(1 << 16, out), json, letters: queue == NAME.as_bytes(), rows }
     }
 
     /// Prints a message as it is, on lines of its own; with `--json` as an object. Dead letters are shown
     /// with their reason.
     pub fn message(&mut self, message: &Message<'_>) -> io::Result<()> {
         let letter = if self.letters { Letter::decode(message.bytes) } else { None };
+        let bare = match message.bytes.starts_with(&[0, 0]) && self.rows {
+            true => message.bytes.get(MARK_BYTES..).unwrap_or_default(),
+            false => message.bytes,
+        };
+        let message = &Message { bytes: bare, ..*message };
         if self.json {
             return self.object(&object(message, letter.as_ref()));
         }
@@ -125,6 +138,7 @@ mod tests {
         check(b"q", false, b"one\n", "one\n");
         check(b"q", false, b"one", "one\n");
         check(b"q", true, b"a\n", "{\"message\":\"a\\n\",\"seq\":3,\"time\":\"1970-01-01T00:00:00Z\"}\n");
+        check(b"sql(a) (sql rows)", false, b"\0\0abcdefghone\ttwo\n", "one\ttwo\n");
         check(b"q", true, b"\xff", "{\"message_hex\":\"ff\",\"seq\":3,\"time\":\"1970-01-01T00:00:00Z\"}\n");
         let letter = Letter {
             time: 1_000_000,

@@ -41,6 +41,8 @@ fn by_number(said: &ServerError, stage: Stage) -> NotDone {
         // What no name of a table can be, or a database that is not there.
         1059 | 1064 | 1103 | 1102 if stage == Stage::Statement => NotDone::Table(why),
         1044 | 1049 if stage == Stage::Statement => NotDone::Table(why),
+        // A view has this name.
+        1347 if stage == Stage::Statement => NotDone::Table(why),
         _ if stage == Stage::Login => NotDone::Hold(why),
         // These name the row, at the end.
         1264 | 1265 | 1292 | 1366 | 1406 | 1411 | 1690 => match trailing_number(&said.message) {
@@ -49,7 +51,10 @@ fn by_number(said: &ServerError, stage: Stage) -> NotDone {
         },
         // A column without a value is a matter of the table.
         1364 => NotDone::Hold(why),
-        1048 | 1062 | 1153 | 1169 | 1216 | 1452 | 1557 | 1586 | 3819 | 4025 => NotDone::Rows(why),
+        // Values without a partition, and what triggers signal, are among them.
+        1048 | 1062 | 1153 | 1169 | 1216 | 1452 | 1526 | 1557 | 1586 | 1644 | 1748 | 3819 | 4025 => {
+            NotDone::Rows(why)
+        }
         _ => match said.state.get(..2) {
             Some("22" | "23" | "45") => NotDone::Rows(why),
             _ if stage == Stage::Commit => NotDone::Rows(why),

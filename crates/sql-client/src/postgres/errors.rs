@@ -10,7 +10,7 @@ pub enum Stage {
     Login,
     /// Nothing is certain yet.
     Statement,
-    /// All rows are sent.
+    /// Rows are looked at.
     Rows,
     Commit,
 }
@@ -50,9 +50,10 @@ fn by_code(said: &DbError, stage: Stage) -> NotDone {
             Stage::Commit => NotDone::Unknown(why),
             _ => NotDone::Away(why),
         },
-        (_, "40001" | "40P01" | "55P03" | "25006") | ("53" | "57", _) => NotDone::Busy(why),
-        // What no name of a table can be, or a place where there can be none.
-        (_, "42601" | "42602" | "42622" | "42939" | "0A000" | "3F000") => NotDone::Table(why),
+        (_, "40001" | "40P01" | "55P03" | "25006") | ("53" | "57" | "58", _) => NotDone::Busy(why),
+        // What no name of a table can be, a place where there can be none, or the name of a view, a sequence,
+        // an index.
+        (_, "42601" | "42602" | "42622" | "42809" | "42939" | "0A000" | "3F000") => NotDone::Table(why),
         ("28" | "3D" | "42", _) => NotDone::Hold(why),
         ("22" | "23" | "44" | "P0", _) => match said.where_().and_then(line) {
             Some(line) => NotDone::Row { at: line - 1, why },

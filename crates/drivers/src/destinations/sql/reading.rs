@@ -10,7 +10,7 @@ use driver_options::secure::{self, Side};
 use driver_options::templates::{compile, type_hint};
 use driver_options::{Reading, ports};
 use engine::Need;
-use sql_client::{Column, Login, Plan, is_identifier};
+use sql_client::{Column, Login, Plan, Shape, is_identifier, sanitize};
 use std::sync::Arc;
 use template::Template;
 use tls::Connector;
@@ -60,7 +60,7 @@ pub fn read(r: &mut Reading<'_>) -> Result<Target, Reported> {
     let unique = unique(r, &columns)?;
     let place = place(r)?;
     let has_places = place.is_some();
-    let literal = table.literal().map(|name| String::from_utf8_lossy(name).into_owned());
+    let literal = table.literal().map(|name| literal_name(s, name));
     let shown = s.template("table").map_or("messages", |table| table.text.as_str());
     let word = kind.word();
     let address = match kind {
@@ -69,13 +69,10 @@ pub fn read(r: &mut Reading<'_>) -> Result<Target, Reported> {
     };
     let text = |name: &str| s.text(name).unwrap_or_default().to_owned();
     let null = s.text("null").map(|null| null.as_bytes().to_vec());
-    let parts = RowParts::new(place, values, literal.is_none(), null);
-    // The text of each message is the name of its table, where that is not the same for all.
-    let named = if literal.is_some() { r.own_template("")? } else { table };
-    let mut writer = Writer::new(named, r.cx.identity);
-    writer.parts = Some(Arc::new(parts));
+    let by_message = literal.is_none();
     let plan = Plan {
         table: literal,
+        names_schema: shown.contains('.'),
         columns,
         indexes,
         unique,
@@ -84,6 +81,11 @@ pub fn read(r: &mut Reading<'_>) -> Result<Target, Reported> {
         quote: text("quote-char"),
         session_statements: s.list("session-statements").iter().map(|text| text.text.clone()).collect(),
     };
+    let parts = RowParts::new(place, values, by_message, null, Shape::of(&plan).mark());
+    // The text of each message is the name of its table, where that is not the same for all.
+    let named = if by_message { table } else { r.own_template("")? };
+    let mut writer = Writer::new(named, r.cx.identity);
+    writer.parts = Some(Arc::new(parts));
     // Each batch is a transaction anyway.
     let _ = s.flag("flags", "explicit-commits");
     Ok(Target { kind, login, plan, has_places, writer, address })
@@ -155,11 +157,19 @@ fn table(r: &mut Reading<'_>) -> Result<Arc<Template>, Reported> {
     // Date macros in names of tables are in local time, as in names of files.
     let options = r.templates.for_file_names();
     let table = compile(&text, at, &options, r.cx, r.diags)?;
-    if let Some(name) = table.literal().filter(|name| !std::str::from_utf8(name).is_ok_and(is_identifier)) {
-        let name = String::from_utf8_lossy(name).into_owned();
-        return r.wrong_at(Some(at), format!("`{name}` is no name of a table"), NAMES);
+    if table.literal().is_some_and(<[u8]>::is_empty) {
+        return r.wrong_at(Some(at), "the table has no name", "write `table(\"messages\")`, or leave it out");
     }
     Ok(table)
+}
+
+/// A table that the configuration names: as one that a message names, unless it has to be there anyway.
+fn literal_name(s: &Settings, name: &[u8]) -> String {
+    let mut name = name.to_vec();
+    if !s.flag("flags", "dont-create-tables") {
+        sanitize(&mut name);
+    }
+    String::from_utf8_lossy(&name).into_owned()
 }
 
 fn columns(r: &mut Reading<'_>) -> Result<(Vec<Column>, Vec<Value>), Reported> {
@@ -263,4 +273,4 @@ fn place(r: &mut Reading<'_>) -> Result<Option<[Arc<Template>; 2]>, Reported> {
     Ok(Some([r.compile(name, *at)?, r.compile(number, *number_at)?]))
 }
 
-const NAMES: &str = "letters, digits and `_`, with a letter at the front; schemas of tables end with `.`";
+const NAMES: &str = "letters, digits and `_`, with no digit at the front";

@@ -4,6 +4,7 @@ use delivery::writer::Parts;
 use engine::{Chunk, Form};
 use parking_lot::Mutex;
 use record::{Batch, Demand};
+use sql_client::shape::{self, MARK_BYTES};
 use sql_client::{place, row, sanitize};
 use std::sync::Arc;
 use template::{RenderContext, Template};
@@ -23,6 +24,8 @@ pub struct RowParts {
     by_message: bool,
     /// What becomes NULL.
     null: Option<Vec<u8>>,
+    /// Says in front of each row which columns it was made for.
+    mark: [u8; MARK_BYTES],
     /// Buffers, one set for each worker that is here at the same time.
     spare: Mutex<Vec<Vec<Column>>>,
 }
@@ -31,7 +34,7 @@ pub struct RowParts {
 const ROWS: Form = Form {
     name: "sql rows",
     bare: |row| {
-        let row = place::without(row);
+        let (_, row) = shape::split(place::without(row));
         row.strip_suffix(b"\n").unwrap_or(row)
     },
     put: |out, message| {
@@ -64,8 +67,9 @@ impl RowParts {
         values: Vec<Value>,
         by_message: bool,
         null: Option<Vec<u8>>,
+        mark: [u8; MARK_BYTES],
     ) -> RowParts {
-        RowParts { place, values, by_message, null, spare: Mutex::default() }
+        RowParts { place, values, by_message, null, mark, spare: Mutex::default() }
     }
 
     /// Those of the place first.
@@ -128,7 +132,7 @@ impl Parts for RowParts {
             column.are_plain = row::are_plain(&column.bytes);
         }
         let length: usize = columns.iter().map(|column| column.bytes.len() + column.ends.len()).sum();
-        chunk.bytes.reserve(texts.0.len() + length + texts.1.len() * (self.values.len() + 1));
+        chunk.bytes.reserve(texts.0.len() + length + texts.1.len() * (self.values.len() + 1 + MARK_BYTES));
         let (place, values) =
             columns.split_at_checked(2 * usize::from(self.place.is_some())).unwrap_or_default();
         for at in 0..texts.1.len() {
@@ -137,6 +141,7 @@ impl Parts for RowParts {
                     (text((&name.bytes, &name.ends), at), text((&number.bytes, &number.ends), at));
                 place::append(&mut chunk.bytes, name, number);
             }
+            chunk.bytes.extend_from_slice(&self.mark);
             if self.by_message {
                 let begin = chunk.bytes.len();
                 chunk.bytes.extend_from_slice(text(texts, at));

@@ -102,3 +102,60 @@ fn a_server_that_is_killed_and_started_loses_nothing() {
         server.query("SELECT msg FROM (SELECT msg, min(id) AS id FROM messages GROUP BY msg) m ORDER BY id");
     assert_messages(&distinct, MANY);
 }
+
+#[test]
+fn rows_that_the_server_does_not_name_or_names_wrongly_cost_no_others() {
+    let lab = Lab::new();
+    let Some(server) = Mariadb::start(&lab, None) else { return skip(MISSING) };
+    server.query(
+        "CREATE TABLE messages (id bigint auto_increment primary key, host varchar(40), msg varchar(60), kind int as (length(msg)))",
+    );
+    // The row that it names is one of the statement in the trigger.
+    server.query("CREATE TABLE audit (msg varchar(40))");
+    server
+        .query("CREATE TRIGGER t BEFORE INSERT ON messages FOR EACH ROW INSERT INTO audit VALUES (NEW.msg)");
+    let mut penstock = Penstock::start(&lab, &config(server.port(), "batch-timeout(500)"));
+    let message = |n: usize| if n == 789 { "x".repeat(50) } else { text(n) };
+    let block: String = (0..1000).map(|n| format!("<13>Nov 11 01:02:03 h app: {}\n", message(n))).collect();
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.raw(block.as_bytes());
+    sender.finish();
+    let ledger = settled(&mut penstock, 1000);
+    assert_eq!((ledger.dropped(), ledger.dropped_for("refused")), (1, 1), "{ledger}");
+    let wanted: Vec<String> = (0..1000).filter(|n| *n != 789).map(text).collect();
+    assert_eq!(rows(&server, "messages"), wanted);
+
+    // Without a partition, and larger than the server takes at once.
+    server.query("CREATE TABLE parted (id bigint, msg longtext, n int) PARTITION BY RANGE (n) (PARTITION p VALUES LESS THAN (100))");
+    server.query("SET GLOBAL max_allowed_packet = 65536");
+    let parted = config(server.port(), "table(parted)")
+        .replace("\"msg varchar(60)\"", "\"msg longtext\", \"n int\"")
+        .replace("\"$MSG\"", "\"$MSG\", \"$PID\"")
+        .replace("options {", "options { log-msg-size(1000000);");
+    penstock.reload_with(&lab, &parted);
+    let mut sender = Sender::tcp(lab.port("in"));
+    let long = "x".repeat(100_000);
+    for (n, text) in [("1", "a"), ("300", "b"), ("2", "c"), ("3", &long), ("4", "d")] {
+        sender.raw(format!("<13>Nov 11 01:02:03 h app[{n}]: {text}\n").as_bytes());
+    }
+    sender.finish();
+    let ledger = settled(&mut penstock, 1005);
+    assert_eq!((ledger.dropped(), ledger.dropped_for("refused")), (3, 3), "{ledger}");
+    assert_eq!(server.query("SELECT msg FROM parted ORDER BY n"), ["a", "c", "d"]);
+}
+
+#[test]
+fn a_message_that_names_what_is_the_servers_holds_nobody() {
+    let lab = Lab::new();
+    let Some(server) = Mariadb::start(&lab, None) else { return skip(MISSING) };
+    server.query("CREATE VIEW seen AS SELECT 1 AS one");
+    let mut penstock = Penstock::start(&lab, &config(server.port(), "table(\"$PROGRAM\")"));
+    let mut sender = Sender::tcp(lab.port("in"));
+    for program in ["mysql.user", "foo.bar", "performance_schema.x", "seen", "app"] {
+        sender.raw(format!("<13>Nov 11 01:02:03 h {program}: m\n").as_bytes());
+    }
+    sender.finish();
+    let ledger = settled(&mut penstock, 5);
+    assert_eq!((ledger.dropped(), ledger.dropped_for("refused")), (4, 4), "{ledger}");
+    assert_eq!(rows(&server, "app"), ["m"]);
+}

@@ -238,3 +238,34 @@ fn reloads_under_load_double_nothing() {
     penstock.wait_settled(MANY as u64).assert_nothing_lost();
     assert_messages(&rows(&server, "messages"), MANY);
 }
+
+#[test]
+fn a_message_that_names_what_is_the_servers_holds_nobody() {
+    let lab = Lab::new();
+    let Some(server) = Postgres::start(&lab, None) else { return skip(MISSING) };
+    server.query("CREATE VIEW seen AS SELECT 1 AS one");
+    server.query("CREATE SEQUENCE counted");
+    server.query("GRANT ALL ON seen, counted TO log");
+    let mut penstock = Penstock::start(&lab, &config(server.port(), "table(\"$PROGRAM\")"));
+    let mut sender = Sender::tcp(lab.port("in"));
+    for program in
+        ["pg_class", "pg_user", "pg_catalog.x", "information_schema.tables", "seen", "counted", "app"]
+    {
+        sender.raw(format!("<13>Nov 11 01:02:03 h {program}: m\n").as_bytes());
+    }
+    sender.finish();
+    let ledger = settled(&mut penstock, 7);
+    assert_eq!((ledger.dropped(), ledger.dropped_for("refused")), (6, 6), "{ledger}");
+    assert_eq!(rows(&server, "app"), ["m"]);
+}
+
+#[test]
+fn a_table_has_the_name_that_syslog_ng_gives_it() {
+    let lab = Lab::new();
+    let Some(server) = Postgres::start(&lab, None) else { return skip(MISSING) };
+    let config = config(server.port(), "table(\"2024-web logs\")").replace("\"host text\"", "\"_host text\"");
+    let mut penstock = Penstock::start(&lab, &config);
+    feed(lab.port("in"), 0, 3);
+    penstock.wait_settled(3).assert_nothing_lost();
+    assert_eq!(server.query("SELECT DISTINCT _host FROM _024_web_logs"), ["h"]);
+}

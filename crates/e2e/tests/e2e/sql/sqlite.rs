@@ -77,3 +77,50 @@ fn who_writes_beside_it_is_waited_for() {
     penstock.wait_settled(20).assert_nothing_lost();
     assert_messages(&query(&lab, "SELECT msg FROM logs_app ORDER BY rowid").unwrap_or_default(), 20);
 }
+
+#[test]
+fn a_file_that_is_rotated_away_is_whole_and_another_one_is_begun() {
+    let lab = Lab::new();
+    let mut penstock = Penstock::start(&lab, &config(""));
+    feed(lab.port("in"), 0, 10);
+    penstock.wait_settled(10).assert_nothing_lost();
+    std::fs::rename(lab.path("logs.db"), lab.path("old.db")).expect("renamed");
+    feed(lab.port("in"), 10, 20);
+    penstock.wait_settled(20).assert_nothing_lost();
+    penstock.wait_log("Another file is begun");
+    let rows = |file: &str| {
+        let output = Command::new("sqlite3")
+            .arg(lab.path(file))
+            .arg("SELECT msg FROM messages ORDER BY rowid")
+            .output();
+        output.ok().map(|output| {
+            String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect::<Vec<_>>()
+        })
+    };
+    let (Some(old), Some(new)) = (rows("old.db"), rows("logs.db")) else { return skip(MISSING) };
+    assert_messages(&[old, new].concat(), 20);
+    // Removed with all that belongs to it.
+    for end in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(lab.path(&format!("logs.db{end}")));
+    }
+    feed(lab.port("in"), 20, 30);
+    penstock.wait_settled(30).assert_nothing_lost();
+    assert_eq!(rows("logs.db").unwrap_or_default(), (20..30).map(text).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_message_that_names_what_is_the_servers_holds_nobody() {
+    let lab = Lab::new();
+    let config = config("table(\"$PROGRAM\")");
+    let mut penstock = Penstock::start(&lab, &config);
+    let mut sender = Sender::tcp(lab.port("in"));
+    for program in ["app", "sqlite_master", "sqlite_x", "json_each", "app_view", "app"] {
+        sender.raw(format!("<13>Nov 11 01:02:03 h {program}: m\n").as_bytes());
+        wait_until("it to come", || penstock.ledger().waiting() == 0);
+        query(&lab, "CREATE VIEW IF NOT EXISTS app_view AS SELECT 1 AS one");
+    }
+    sender.finish();
+    let ledger = settled(&mut penstock, 6);
+    assert_eq!((ledger.dropped(), ledger.dropped_for("refused")), (4, 4), "{ledger}");
+    assert_eq!(query(&lab, "SELECT count(*) FROM app").unwrap_or_default(), ["2"]);
+}

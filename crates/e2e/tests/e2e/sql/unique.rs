@@ -116,3 +116,22 @@ fn columns_that_cannot_tell_rows_apart_are_errors() {
         assert!(outcome.code == Some(1) && outcome.stderr.contains(words), "{outcome:?}");
     }
 }
+
+#[test]
+fn what_an_index_or_a_trigger_refuses_is_one_dead_letter() {
+    let lab = Lab::new();
+    let Some(server) = Postgres::start(&lab, None) else { return skip(testkit::postgres::MISSING) };
+    server.query("CREATE TABLE messages (id bigserial, host text, msg text UNIQUE)");
+    server.query("ALTER TABLE messages OWNER TO log");
+    server.query(
+        "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.msg LIKE '% number 7 of%' \
+         THEN RAISE EXCEPTION 'no' USING ERRCODE = 'U0001'; END IF; RETURN NEW; END $$",
+    );
+    server.query("CREATE TRIGGER t BEFORE INSERT ON messages FOR EACH ROW EXECUTE FUNCTION f()");
+    let mut penstock = Penstock::start(&lab, &super::postgres::config(server.port(), "unique(msg)"));
+    feed(lab.port("in"), 0, 10);
+    let ledger = settled(&mut penstock, 10);
+    assert_eq!((ledger.dropped(), ledger.dropped_for("refused")), (1, 1), "{ledger}");
+    let wanted: Vec<String> = (0..10).filter(|n| *n != 7).map(text).collect();
+    assert_eq!(super::postgres::rows(&server, "messages"), wanted);
+}
