@@ -43,7 +43,7 @@ const ROWS: Form = Form {
     },
     // Others of its sequence have been put, and it has not.
     again: place::without,
-    shows_bare: false,
+    shows_bare: true,
 };
 
 /// The texts of a column, one for each message.
