@@ -373,7 +373,7 @@ fn a_queue_on_a_small_disk() {
     send(&lab, 0, COUNT);
     wait_waiting(&mut penstock, COUNT);
     let queues = crate::kept::queue(&lab, &["ls", "--json", "--dir", &disk.0.to_string_lossy()]);
-    assert!(queues.contains("\"waiting\":100000"), "{queues}");
+    assert!(queues.contains("\"waiting_messages\":100000"), "{queues}");
     let collector = Collector::tcp(lab.port("out"));
     wait_waiting(&mut penstock, 0).assert_nothing_lost();
     wait_until("all of them", || collector.lines().len() == COUNT);
