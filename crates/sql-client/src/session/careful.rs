@@ -63,7 +63,7 @@ impl<S: Server> Session<S> {
             let to = match suspect {
                 Some(suspect) if suspect > at => suspect,
                 Some(suspect) if suspect == at => at + 1,
-                _ => (at + piece).min(group.rows.count()),
+                _ => at.saturating_add(piece).min(group.rows.count()),
             };
             match self.put_piece(group, at, to).await {
                 Ok(()) => {
@@ -73,6 +73,8 @@ impl<S: Server> Session<S> {
                 }
                 Err(NotDone::Row { at: bad, .. }) if !S::IS_SURE_OF_ROWS && at + bad < to && to - at > 1 => {
                     suspect = Some(at + bad);
+                    // Where it was another one, that is come up to in growing pieces.
+                    piece = 1;
                 }
                 Err(NotDone::Row { at: bad, why }) if at + bad < to => {
                     let bad = at + bad;
