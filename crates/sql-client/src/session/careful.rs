@@ -57,7 +57,7 @@ impl<S: Server> Session<S> {
 
     async fn put_group(&mut self, group: &Group, account: &mut Account) -> Result<(), NotDone> {
         let (mut at, mut piece) = (0, group.rows.count());
-        // One that was named, by a server that may mean another: those before it go first, and then it, alone.
+        // One that was named by a server that may mean another: those before it go first, then it alone.
         let mut suspect = None;
         while at < group.rows.count() && !account.is_suspicious() {
             let to = match suspect {
