@@ -336,7 +336,8 @@ fn a_start_on_a_full_disk() {
     let lab = Lab::new();
     let Some(disk) = Disk::mount(&lab, 1024) else { return testkit::skip("cannot mount a small disk here") };
     let (state, ballast) = (disk.0.join("state"), disk.0.join("ballast"));
-    let text = config("%dir%/bad");
+    // A full disk is a complaint otherwise, and the program never well.
+    let text = config("%dir%/bad").replace("options {", "options { health(disk-full-in(0) disk-free(0));");
     let start = || Penstock::configure(&lab, &text).state(&state).ready();
     let identity = || std::fs::read_to_string(state.join("identity")).expect("identity");
     start().stop();
