@@ -39,7 +39,7 @@ enum By {
     Stop,
 }
 
-/// Messages come with the old options, and are delivered with the new ones, after a reload, a kill and a stop.
+/// Messages come with the old options and are delivered with the new ones: after a reload, a kill, a stop.
 #[track_caller]
 fn changes(old: &str, new: &str) {
     for by in [By::Reload, By::Kill, By::Stop] {

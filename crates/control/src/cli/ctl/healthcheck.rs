@@ -1,7 +1,7 @@
 //! `ctl healthcheck`: asks until there is an answer, and says it with the exit code.
 //!
-//! `syslog-ng-ctl healthcheck` has always asked whether the program answers, and supervisors restart what fails
-//! it: SC4S's container would be restarted because Splunk is away. So under that name complaints about
+//! `syslog-ng-ctl healthcheck` has always asked whether the program answers, and supervisors restart what
+//! fails it: SC4S's container would be restarted because Splunk is away. So under that name complaints about
 //! destinations, sources and disks are printed, and only silence fails.
 
 use super::show;
