@@ -5,7 +5,8 @@ use crate::plan::Plan;
 use crate::sent::Sent;
 use crate::status::{Code, Status, is_to_repeat};
 use diag::Fault;
-use http_client::{HeaderMap, Passed, Tasks, header, said};
+pub use http_client::Failure;
+use http_client::{Going, HeaderMap, Passed, Tasks, header, said};
 use http_server::Clock;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::client::conn::http2::{Builder, SendRequest};
@@ -14,24 +15,6 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use tokio::task::AbortHandle;
-
-/// Why there is no answer.
-#[derive(Debug)]
-pub enum Failure {
-    /// Nothing of it was taken.
-    Away(String),
-    /// All of it was sent.
-    Unknown(String),
-    /// Not a byte of it was sent: the server had ended a connection that was kept.
-    Stale,
-}
-
-/// Without a connection nothing was sent, whoever's fault that is.
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Failure {
-        Failure::Away(fault.into())
-    }
-}
 
 pub struct Connection {
     sender: SendRequest<Sent>,
@@ -84,25 +67,10 @@ impl Connection {
     /// Calls, and reads the answer.
     pub async fn call(&mut self, request: Request<Bytes>, plan: &Plan) -> Result<Reply, Failure> {
         let size = request.body().len() as u64;
-        let (written, read) = (self.passed.written(), self.passed.read());
-        let is_kept = self.carried > 0;
+        let going = Going::new(&self.passed, size, self.carried > 0);
         self.carried += 1;
-        let response = match self.sender.send_request(request.map(Sent::whole)).await {
-            Ok(response) => response,
-            Err(error) => {
-                let sent = self.passed.written() - written;
-                let why = self.passed.broken().unwrap_or_else(|| said(&error));
-                let why = format!("{}: {why}", plan.url.authority);
-                let is_silent = self.passed.read() == read;
-                return Err(match () {
-                    () if is_kept && (error.is_canceled() || sent == 0 && is_silent) => Failure::Stale,
-                    () if error.is_canceled() || sent < size || self.passed.broken().is_some() => {
-                        Failure::Away(why)
-                    }
-                    () => Failure::Unknown(why),
-                });
-            }
-        };
+        let sent = self.sender.send_request(request.map(Sent::whole)).await;
+        let response = sent.map_err(|error| going.failed(&error, &self.passed, &plan.url.authority))?;
         let headers = response.headers().clone();
         if let Some(status) = refusal(&response) {
             return Ok(Reply { status, body: Vec::new(), is_to_repeat: false });

@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, BODY_BYTES_MAX};
 use crate::channel::Channel;
-use crate::sender::{Sender, is_untouched};
+use crate::sender::{Going, Sender};
 use crate::url::Url;
 use crate::wire::{Passed, Wire};
 use diag::Fault;
@@ -161,31 +161,14 @@ impl Connection {
         request: Request<Whole>,
         body_bytes: u64,
     ) -> Result<(u16, HeaderMap, Incoming), Failure> {
-        let (written, read) = (self.passed.written(), self.passed.read());
-        let is_kept = self.carried > 0;
+        let going = Going::new(&self.passed, body_bytes, self.carried > 0);
         self.carried += 1;
         match self.sender.send(request, &self.url).await {
             Ok(response) => {
                 let (head, body) = response.into_parts();
                 Ok((head.status.as_u16(), head.headers, body))
             }
-            Err(error) => {
-                let sent = self.passed.written() - written;
-                let why = self.passed.broken().unwrap_or_else(|| said(&error));
-                let why = format!("{}: {why}", self.url.authority);
-                let is_silent = self.passed.read() == read;
-                Err(match () {
-                    () if is_kept && (sent == 0 && is_silent || is_untouched(&error)) => Failure::Stale,
-                    () if is_untouched(&error)
-                        || sent < body_bytes
-                        || sent == 0
-                        || self.passed.broken().is_some() =>
-                    {
-                        Failure::Away(why)
-                    }
-                    () => Failure::Unknown(why),
-                })
-            }
+            Err(error) => Err(going.failed(&error, &self.passed, &self.url.authority)),
         }
     }
 }

@@ -43,7 +43,7 @@ pub use judge::Judge;
 pub use plan::{HeaderValueOf, Plan, Prefix, UrlOf};
 pub use proxies::Proxies;
 pub use request::{Load, keys, load, load_shared};
-pub use sender::Tasks;
+pub use sender::{Going, Tasks};
 pub use servers::Servers;
 pub use session::serve;
 pub use streamed::Streamed;

@@ -1,8 +1,8 @@
 //! Requests handed to hyper, in the form of the HTTP that a connection speaks.
 
-use crate::exchange::Whole;
+use crate::exchange::{Failure, Whole, said};
 use crate::url::Url;
-use crate::wire::Wire;
+use crate::wire::{Passed, Wire};
 use h2::Reason;
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
@@ -74,10 +74,9 @@ impl Sender {
 fn with_authority(mut request: Request<Whole>, url: &Url) -> Request<Whole> {
     let host = request.headers_mut().remove(HOST);
     let authority = host.and_then(|host| Authority::try_from(host.as_bytes()).ok());
-    let authority = authority.or_else(|| url.authority.parse().ok());
     let mut parts = request.uri().clone().into_parts();
     parts.scheme = Some(if url.is_secure { Scheme::HTTPS } else { Scheme::HTTP });
-    parts.authority = authority.or(parts.authority);
+    parts.authority = authority.or_else(|| url.authority.parse().ok());
     parts.path_and_query = parts.path_and_query.or(Some(PathAndQuery::from_static("/")));
     if let Ok(uri) = Uri::from_parts(parts) {
         *request.uri_mut() = uri;
@@ -85,8 +84,38 @@ fn with_authority(mut request: Request<Whole>, url: &Url) -> Request<Whole> {
     request
 }
 
+/// What is known of a request when it goes to its connection.
+pub struct Going {
+    written: u64,
+    read: u64,
+    /// Bytes of the body.
+    bytes: u64,
+    /// Others have gone over the connection before it.
+    is_kept: bool,
+}
+
+impl Going {
+    pub fn new(passed: &Passed, bytes: u64, is_kept: bool) -> Going {
+        Going { written: passed.written(), read: passed.read(), bytes, is_kept }
+    }
+
+    /// What can be said of it when no answer comes.
+    pub fn failed(self, error: &hyper::Error, passed: &Passed, authority: &str) -> Failure {
+        let sent = passed.written() - self.written;
+        let (is_untouched, broken) = (is_untouched(error), passed.broken());
+        let is_silent = passed.read() == self.read;
+        let is_away = is_untouched || sent < self.bytes || sent == 0 || broken.is_some();
+        let why = format!("{authority}: {}", broken.unwrap_or_else(|| said(error)));
+        match () {
+            () if self.is_kept && (sent == 0 && is_silent || is_untouched) => Failure::Stale,
+            () if is_away => Failure::Away(why),
+            () => Failure::Unknown(why),
+        }
+    }
+}
+
 /// The server says, or it is known otherwise, that nobody has looked at the request: RFC 9113 section 8.7.
-pub fn is_untouched(error: &hyper::Error) -> bool {
+fn is_untouched(error: &hyper::Error) -> bool {
     let why = error.source().and_then(|error| error.downcast_ref::<h2::Error>());
     error.is_canceled()
         || why.is_some_and(|why| {

@@ -5,10 +5,9 @@ pub const HTTP2: &[u8] = b"h2";
 /// RFC 9112 section 11.1.
 const HTTP1: &[u8] = b"http/1.1";
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     /// HTTP/1.1.
-    #[default]
     Http1,
     /// Over TLS the one that the server chooses (RFC 7301), in the clear HTTP/1.1.
     Either,

@@ -63,8 +63,7 @@ pub fn of_end(code: u8) -> Loss {
     };
     let why = format!("the server has ended the connection (reason {code:#04x}{text})");
     match code {
-        0x90 => Loss::Refused(why),
-        0x87 | 0x8a | 0x8e | 0x9b | 0x9d => Loss::Refused(why),
+        0x87 | 0x8a | 0x8e | 0x90 | 0x9b | 0x9d => Loss::Refused(why),
         _ => Loss::Broken(why),
     }
 }
